@@ -1,0 +1,1 @@
+"""The package behind the course Vectorless RAG. Start with docs/architecture.md for the map."""
