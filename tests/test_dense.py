@@ -127,4 +127,3 @@ def test_the_stored_vectors_are_the_models_own(tmp_path):
 
 def test_the_stored_vectors_stay_small():
     assert agreement.VECTORS.stat().st_size < 5_000_000
-

@@ -7,7 +7,12 @@ from course_lib.metrics import hit_at_k, hit_rate_at_k, mean_recall_at_k, rate, 
 
 def test_the_interval_agrees_with_published_values():
     # Newcombe 1998, Statistics in Medicine 17, table I, method 3: 81 of 263, 15 of 148, 0 of 20, 1 of 29.
-    published = {(81, 263): (0.2553, 0.3662), (15, 148): (0.0624, 0.1605), (0, 20): (0.0, 0.1611), (1, 29): (0.0061, 0.1718)}
+    published = {
+        (81, 263): (0.2553, 0.3662),
+        (15, 148): (0.0624, 0.1605),
+        (0, 20): (0.0, 0.1611),
+        (1, 29): (0.0061, 0.1718),
+    }
     for (successes, n), (low, high) in published.items():
         assert wilson_interval(successes, n) == pytest.approx((low, high), abs=5e-5)
 

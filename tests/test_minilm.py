@@ -46,7 +46,9 @@ def test_a_text_is_read_up_to_256_pieces(model):
     assert start @ more == pytest.approx(1, abs=1e-6)
 
 
-@pytest.mark.parametrize("text", ["\ud800", "\x00", "😀", "利息はいくらですか", "x" * 100_000, "\u2028\ufffd", "E-4471?"])
+@pytest.mark.parametrize(
+    "text", ["\ud800", "\x00", "😀", "利息はいくらですか", "x" * 100_000, "\u2028\ufffd", "E-4471?"]
+)
 def test_odd_texts_have_vectors_too(model, text):
     assert np.isfinite(model.encode([text])).all()
 

@@ -1,0 +1,1 @@
+"""One module per notebook: its predictions, its exercises and its explorers."""

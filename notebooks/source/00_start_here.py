@@ -1,0 +1,254 @@
+# %% [markdown]
+# # The interest rate that lived in Schedule B
+#
+# *Opening notebook, 25 minutes. You need Python, and no key, no network, no graphics card.*
+#
+# When you are through, you can
+#
+# - say what an embedding search measures, and what it does not,
+# - name the two ways in which a retriever misses the right text, and tell them apart,
+# - explain why a question can resemble the pointer to an answer more than the answer.
+#
+# The way of working: before each result there is a question. Answer it, say how sure you are, and only then run the
+# next cell. Being wrong here is cheap and it is what makes the result stick.
+
+# %%
+from course_lib.corpora import agreement
+from course_lib.lessons.start_here import lesson, pipeline_explorer
+
+# %% [markdown]
+# ## A finance analyst needs a number by noon
+#
+# Her company pays for a hosted analytics service. An invoice will be paid 20 days late, and she has to book the
+# interest. She asks the contracts assistant: "How much interest do we owe if we pay an invoice 20 days late?"
+#
+# The assistant is the classic pipeline: each numbered section of the agreement is one chunk with its heading in front,
+# each chunk becomes a vector, and the three chunks nearest to the question go into the prompt. Here is the agreement,
+# fourteen sections of it.
+
+# %%
+sections = agreement.sections()
+QUESTION = agreement.LATE_PAYMENT.text
+[f"{section.id}  {section.title}" for section in sections]
+
+# %% [markdown]
+# ## Refresher: an embedding is a place among texts
+#
+# *Five minutes; skip it if you have worked with embeddings.*
+#
+# An encoder is a model that turns a text into a list of numbers, a vector: here all-MiniLM-L6-v2, with 384 numbers.
+# It was trained so that texts with the same meaning get vectors that point the same way. The cosine measures that:
+# 1 for the same direction, about 0 for texts that have nothing to do with each other. All vectors here have length 1,
+# so the cosine is the plain dot product.
+
+# %%
+from course_lib.dense import load_encoder
+
+encoder = load_encoder(agreement.VECTORS)
+question_vector, *text_vectors = encoder.encode(agreement.REFRESHER)
+question_vector.shape, [round(float(number), 3) for number in question_vector[:4]]
+
+# %% tags=["exercise"]
+nearer = lesson.predict("nearer")
+nearer
+
+# %% tags=["solution"]
+nearer = lesson.predict("nearer", answer="invoices", confidence="fairly sure")
+nearer
+
+# %%
+cosines = [round(float(question_vector @ vector), 3) for vector in text_vectors]
+dict(zip(agreement.REFRESHER[1:], cosines))
+
+# %%
+nearer.reveal(cosines)
+
+# %% [markdown]
+# ## Predict before you search
+#
+# You have seen the fourteen titles. The pipeline sees titles and texts, so read the two that matter before you answer:
+# the section on late payment, and the schedule that it points to.
+
+# %%
+{section.id: section.text for section in sections if section.id in ("7.3", "B")}
+
+# %% tags=["exercise"]
+top3 = lesson.predict("top3")
+top3
+
+# %% tags=["solution"]
+top3 = lesson.predict("top3", answer=["7.1", "7.2", "7.3"], confidence="fairly sure")
+top3
+
+# %% tags=["exercise"]
+schedule_b = lesson.predict("schedule_b")
+schedule_b
+
+# %% tags=["solution"]
+schedule_b = lesson.predict("schedule_b", answer="4th to 6th", confidence="a guess")
+schedule_b
+
+# %% [markdown]
+# ## The classic pipeline, in three cells
+#
+# First every chunk becomes a row of a matrix. This happens once, when the agreement is loaded.
+
+# %%
+chunks = {section.id: f"{section.title}: {section.text}" for section in sections}
+vectors = encoder.encode(list(chunks.values()))
+vectors.shape
+
+# %% [markdown]
+# Then the question becomes a vector too, and one matrix product gives its cosine with every chunk. Sorting and cutting
+# is all that is left. Run it, and look at what stands in fourth place.
+
+# %%
+import numpy as np
+
+scores = vectors @ encoder.encode([QUESTION])[0]
+order = np.argsort(-scores)
+top6 = [(list(chunks)[row], round(float(scores[row]), 3)) for row in order[:6]]
+top6
+
+# %%
+top3.reveal([section_id for section_id, score in top6[:3]])
+
+# %%
+ranking = [list(chunks)[row] for row in order]
+schedule_b.reveal(ranking.index("B") + 1)
+
+# %% [markdown]
+# ## What the model can do with these three
+#
+# This is what the model receives. It can say that the rate is in Schedule B, which it does not have. Or it can supply a
+# rate that is common in other people's contracts. The first answer is useless to the analyst. The second is wrong, and
+# nothing in it looks wrong.
+
+# %%
+prompt = "\n".join(f"[{section_id}] {chunks[section_id]}" for section_id in ranking[:3])
+print(prompt)
+
+# %% [markdown]
+# Two checks that need no model: does the prompt name the place where the rate stands, and does it hold the rate?
+
+# %%
+{"names Schedule B": "Schedule B" in prompt, "holds a rate in percent": "%" in prompt}
+
+# %% [markdown]
+# ## The right answer is a line of arithmetic
+#
+# Schedule B says 12 % a year, accruing daily on a year of 365 days. On an invoice of EUR 10,000 that is the sum below.
+# Every number in it is in the agreement or in the question; the assistant failed on finding, not on counting.
+
+# %%
+interest = 10_000 * 0.12 * 20 / 365
+f"EUR {interest:.2f}"
+
+# %% [markdown]
+# ## One place more would have done, by a hair
+#
+# With a cut-off of 4 Schedule B would be in the prompt. Before you ask for that, look at its lead over section 8, which
+# stands right behind it: one more clause about money, or another wording of the question, and the order flips.
+
+# %%
+{"Schedule B": round(float(scores[order[3]]), 4), "section 8": round(float(scores[order[4]]), 4),
+ "lead": round(float(scores[order[3]] - scores[order[4]]), 4)}
+
+# %% [markdown]
+# ## A miss has one of two names
+#
+# A retriever works in two steps. It collects candidates, the **pool**, and passes the best k of them on, the
+# **cut-off**. The right section can be lost at either step.
+#
+# - **Not retrieved**: it never entered the pool. No reordering can bring it back.
+# - **Ranked out**: it was in the pool and fell below the cut-off. A better order, or a larger k, would bring it in.
+#
+# In the analyst's pipeline the pool is just the top 3.
+
+# %%
+from course_lib.retrieval import outcome, rank_of
+
+rank = rank_of(ranking, "B")
+outcome(rank, pool=3, k=3)
+
+# %% tags=["exercise"]
+pool50 = lesson.predict("pool50")
+pool50
+
+# %% tags=["solution"]
+pool50 = lesson.predict("pool50", answer="ranked out", confidence="sure")
+pool50
+
+# %%
+name_at_50 = outcome(rank, pool=50, k=3)
+name_at_50
+
+# %%
+pool50.reveal(name_at_50)
+
+# %% [markdown]
+# ## Explore: move the cut-off and the pool
+#
+# Start with the analyst's question. Find the smallest k at which every needed section reaches the prompt, and see what
+# the pool does to it. Then try the other questions: for which one is Schedule B near the top, and why? Type one of your
+# own last; it is encoded here, on your machine.
+
+# %%
+pipeline_explorer()
+
+# %% [markdown]
+# ## Your turn: name the failure in code
+#
+# You will label misses by the hundred later, so let a function do it. Replace each `____`. The rank counts from 1, and
+# it is `None` for a section that the retriever never returned.
+
+# %% tags=["exercise"]
+from course_lib.learn.blank import ____
+
+
+def name_the_failure(rank, pool, k):
+    if ____:
+        return "not retrieved"
+    if ____:
+        return "ranked out"
+    return "in the prompt"
+
+# %% tags=["solution"] solves="name_the_failure"
+pass
+
+# %%
+lesson.check("name_the_failure", name_the_failure)
+
+# %%
+# Stuck? Take the # away from one of these lines and run the cell.
+# lesson.hint("name_the_failure")
+# lesson.solution("name_the_failure")
+
+# %% [markdown]
+# ## One failure is a story, not a rate
+#
+# You have seen one question fail. Before you tell your team that the pipeline is broken, look at what one question can
+# prove: of one question, none had Schedule B in its top three.
+
+# %%
+from course_lib.metrics import rate
+
+print(rate(successes=0, n=1))
+
+# %% [markdown]
+# The interval says how much of the scale is still open. What one failure can give you is a mechanism, and this one has
+# a clear shape: the question resembles the pointer, the answer stands at its target, and the document's own reference
+# connects the two.
+#
+# ## The rule, the number, your record
+#
+# **The rule.** An embedding search finds what resembles the question; where the answer is one reference away, look for
+# the reference.
+#
+# **The number to track.** Hit rate@k of the section that holds the answer, with n beside it, and the name of each miss.
+#
+# **Your record.** Everything you predicted is kept in one file beside the notebooks, `my_record.json`. It stays on your
+# machine.
+
+# %%
+lesson.summary()

@@ -1,0 +1,241 @@
+"""The opening notebook's lesson: its questions, its exercise with every wrong answer, its explorer."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from course_lib.corpora import agreement
+from course_lib.learn.blank import ____
+from course_lib.learn.look import to_text
+from course_lib.learn.predictions import read_answer
+from course_lib.lessons import start_here
+from course_lib.lessons.start_here import CASES, NAMES, draw_pipeline, judge_name_the_failure, lesson, place_of
+from course_lib.retrieval import outcome
+
+LATE = agreement.LATE_PAYMENT.text
+
+
+@pytest.fixture(autouse=True)
+def own_record(tmp_path, monkeypatch):
+    from course_lib.learn.record import Record
+
+    record = Record(tmp_path / "r.json")
+    monkeypatch.setattr("course_lib.learn.lesson.open_record", lambda: record)
+
+
+def solution():
+    scope = {}
+    exec(lesson.exercises["name_the_failure"].solution, scope)
+    return scope["name_the_failure"]
+
+
+def test_the_solution_is_right_and_agrees_with_the_library():
+    assert lesson.check("name_the_failure", solution()).outcome == "right"
+    for rank, pool, k in CASES:
+        assert solution()(rank, pool, k) == outcome(rank, pool, k)
+
+
+def swapped(rank, pool, k):
+    return {"not retrieved": "ranked out", "ranked out": "not retrieved"}.get(right := outcome(rank, pool, k), right)
+
+
+def pool_ignored(rank, pool, k):
+    return "in the prompt" if rank is not None and rank <= k else "ranked out"
+
+
+def cut_off_ignored(rank, pool, k):
+    return "in the prompt" if rank is not None and rank <= pool else "not retrieved"
+
+
+def limit_is_outside(rank, pool, k):
+    if rank is None or rank >= pool:
+        return "not retrieved"
+    return "ranked out" if rank >= k else "in the prompt"
+
+
+def pool_limit_is_outside(rank, pool, k):
+    if rank is None or rank >= pool:
+        return "not retrieved"
+    return "ranked out" if rank > k else "in the prompt"
+
+
+def cut_off_asked_first(rank, pool, k):
+    if rank is None:
+        return "not retrieved"
+    if rank <= k:
+        return "in the prompt"
+    return "ranked out" if rank <= pool else "not retrieved"
+
+
+def none_is_ranked_out(rank, pool, k):
+    return "ranked out" if rank is None else outcome(rank, pool, k)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (swapped, "Ask the two questions in order"),
+        (pool_ignored, "rank = 4, pool = 3, k = 3 it returned 'ranked out'"),
+        (cut_off_ignored, "rank = 4, pool = 50, k = 3 it returned 'in the prompt'"),
+        (limit_is_outside, "Look at the limit itself"),
+        (pool_limit_is_outside, "Look at the limit itself"),
+        (cut_off_asked_first, "The cut-off can only choose from what is in the pool"),
+        (none_is_ranked_out, "A rank of None means"),
+        (lambda rank, pool, k: "missed", "not one of the three names"),
+        (lambda rank, pool, k: None, "it returned None"),
+        (lambda rank, pool, k: True, "it returned True"),
+        (lambda rank, pool, k: ["not retrieved"], "not one of the three names"),
+    ],
+)
+def test_every_wrong_answer_is_told_what_it_returned_and_what_to_ask(wrong, said):
+    feedback = lesson.check("name_the_failure", wrong)
+    assert feedback.outcome == "wrong"
+    assert said in repr(feedback)
+
+
+def test_forgetting_none_is_an_error_that_names_the_comparison():
+    def forgot(rank, pool, k):
+        if rank > pool:
+            return "not retrieved"
+        return "ranked out" if rank > k else "in the prompt"
+
+    feedback = lesson.check("name_the_failure", forgot)
+    assert feedback.outcome == "error"
+    assert "NoneType" in repr(feedback)
+
+
+def test_the_exercise_as_it_ships_is_not_attempted():
+    def as_shipped(rank, pool, k):
+        if ____:
+            return "not retrieved"
+        if ____:
+            return "ranked out"
+        return "in the prompt"
+
+    assert lesson.check("name_the_failure", as_shipped).outcome == "not attempted"
+
+
+def test_one_blank_left_is_not_attempted_either():
+    def half(rank, pool, k):
+        if rank is None or rank > pool:
+            return "not retrieved"
+        if ____:
+            return "ranked out"
+        return "in the prompt"
+
+    assert lesson.check("name_the_failure", half).outcome == "not attempted"
+
+
+@given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda s: st.lists(s, max_size=2)))
+def test_no_returned_value_of_any_kind_breaks_the_judge(value):
+    assert judge_name_the_failure(lambda rank, pool, k: value)
+
+
+def test_no_message_of_the_judge_gives_the_answer_away():
+    for wrong in (swapped, pool_ignored, cut_off_ignored, limit_is_outside, none_is_ranked_out):
+        said = judge_name_the_failure(wrong)
+        rank, pool, k = next(case for case in CASES if wrong(*case) != outcome(*case))
+        assert outcome(rank, pool, k) not in said.replace(repr(wrong(rank, pool, k)), "")
+
+
+@pytest.mark.parametrize(
+    ("rank", "place"),
+    [
+        (1, "1st"),
+        (2, "2nd or 3rd"),
+        (3, "2nd or 3rd"),
+        (4, "4th to 6th"),
+        (6, "4th to 6th"),
+        (7, "7th or lower"),
+        (None, "7th or lower"),
+    ],
+)
+def test_a_rank_falls_into_one_of_the_places(rank, place):
+    assert place_of(rank) == place
+    assert read_answer(start_here.SCHEDULE_B, place)[0] == (place,)
+
+
+@pytest.mark.parametrize("question", lesson.questions.values(), ids=lesson.questions)
+def test_every_option_that_can_be_wrong_says_why_it_is_tempting(question):
+    actual = {"nearer": [0.427, 0.278], "top3": ["7.1", "7.3", "7.2"], "schedule_b": 4, "pool50": "ranked out"}
+    right = question.right(actual[question.key])
+    assert len(right) == question.pick
+    for option in question.options:
+        assert (option.name in right) or option.why, option.name
+
+
+@pytest.mark.parametrize("question", lesson.questions.values(), ids=lesson.questions)
+def test_every_wrong_answer_to_every_question_gets_its_reason(question):
+    actual = {"nearer": [0.427, 0.278], "top3": ["7.1", "7.3", "7.2"], "schedule_b": 4, "pool50": "ranked out"}
+    right = list(question.right(actual[question.key]))
+    for option in question.options:
+        if option.name not in right:
+            prediction = lesson.predict(question.key)
+            prediction.record._unsaved.clear()
+            prediction.record.path.unlink(missing_ok=True)
+            prediction.commit([option.name, *right[1:]], "sure")
+            shown = repr(prediction.reveal(actual[question.key]))
+            assert to_text(option.why) in shown
+            assert "the one to remember" in shown
+
+
+def test_the_analysts_question_shows_the_miss_by_name():
+    shown = to_text(draw_pipeline(LATE, "", k=3, pool=3))
+    assert "Section 7.3 is at rank 2: in the prompt." in shown
+    assert "Schedule B is at rank 4: not retrieved." in shown
+
+
+def test_a_larger_pool_turns_it_into_ranked_out_and_k_of_four_finds_it():
+    assert "Schedule B is at rank 4: ranked out." in to_text(draw_pipeline(LATE, "", k=3, pool=50))
+    assert "Schedule B is at rank 4: in the prompt." in to_text(draw_pipeline(LATE, "", k=4, pool=50))
+
+
+def test_gold_is_marked_in_the_table():
+    rows = to_text(draw_pipeline(LATE, "", k=3, pool=3)).splitlines()
+    assert [row for row in rows if "★ needed" in row] == [
+        "2 0.4658 7.3 Late payment ★ needed ● in the prompt",
+        "4 0.3597 Schedule B: Rates and charges ★ needed ○ not retrieved",
+    ]
+
+
+@pytest.mark.parametrize("question", agreement.QUESTIONS, ids=lambda q: q.text)
+def test_every_labelled_question_names_its_needed_sections(question):
+    shown = to_text(draw_pipeline(question.text, "", k=3, pool=14))
+    assert shown.count("★ needed") == len(question.gold)
+    ids = {section.id for section in agreement.sections()}
+    assert set(question.gold) <= ids
+
+
+def test_a_question_of_the_learners_own_is_encoded_offline_and_has_no_label():
+    shown = to_text(draw_pipeline(LATE, "Who owns the customer data?", k=3, pool=3))
+    assert "no failure can be named" in shown
+    assert shown.splitlines()[2].startswith("1 ")
+    assert "4 Customer data" in shown.splitlines()[2]
+
+
+def test_a_labelled_question_that_is_typed_keeps_its_label():
+    assert "Schedule B is at rank 4" in to_text(draw_pipeline(agreement.QUESTIONS[1].text, f" {LATE} ", k=3, pool=3))
+
+
+@pytest.mark.parametrize(
+    "own", ["<img src=x onerror=alert(1)>", "$x$", "\x00", "\ud800", "😀", "w" * 100_000, "   ", "利息"]
+)
+def test_any_typed_question_gives_a_picture(own):
+    picture = draw_pipeline(LATE, own, k=3, pool=3)
+    assert "<img" not in picture
+    assert picture.count("<tr>") == 15
+
+
+def test_the_names_of_the_exercise_are_the_librarys():
+    assert set(NAMES) == {outcome(r, p, k) for r, p, k in CASES}
+
+
+def test_the_explorer_starts_where_the_story_does():
+    assert "Schedule B is at rank 4: not retrieved." in repr(start_here.pipeline_explorer())
+
+
+def test_the_agreement_has_its_fourteen_sections_in_order():
+    ids = [section.id for section in agreement.sections()]
+    assert ids == ["1", "2", "3", "4", "5", "6", "7.1", "7.2", "7.3", "8", "9.1", "9.2", "A", "B"]
+    options = [option.label for option in start_here.TOP_THREE.options]
+    assert options == [f"{section.id} {section.title}" for section in agreement.sections()]
