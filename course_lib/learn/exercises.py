@@ -26,6 +26,7 @@ class Exercise:
     """
 
     key: str
+    title: str
     judge: Callable[[Any], str | None]
     right: str
     hint: str
@@ -77,7 +78,7 @@ def check(exercise: Exercise, answer: Any, record: Record, key: str) -> Feedback
     """Judge `answer`, add the attempt to the record under `key`, and return the feedback."""
     feedback = _judge(exercise, answer)
     if feedback.outcome != "not attempted":
-        record.add("exercise", key, outcome=feedback.outcome)
+        record.add("exercise", key, title=exercise.title, outcome=feedback.outcome)
     return feedback
 
 

@@ -20,10 +20,11 @@ STYLE = """<style>
 .vr-card{border:1px solid var(--jp-border-color1,#8a8a8a);border-radius:6px;padding:10px 14px;margin:4px 0}
 .vr-title{font-weight:600;margin:0 0 4px}
 .vr p{margin:4px 0}
-.vr table{border-collapse:collapse;margin:6px 0;font-size:13px;width:100%}
-.vr th,.vr td{text-align:left;padding:2px 10px 2px 0;border-bottom:1px solid var(--jp-border-color2,#8886);
- background:transparent;vertical-align:top;white-space:normal}
-.vr td.vr-num,.vr th.vr-num{text-align:right;font-variant-numeric:tabular-nums}
+.vr.vr-card table{border-collapse:collapse;table-layout:auto;margin:6px 0;font-size:13px;width:100%}
+.vr.vr-card tbody tr,.vr.vr-card tbody tr:hover{background:transparent}
+.vr.vr-card th,.vr.vr-card td{text-align:left;padding:2px 10px 2px 0;background:transparent;vertical-align:top;
+ border:0;border-bottom:1px solid var(--jp-border-color2,#8886);white-space:normal;max-width:none}
+.vr.vr-card td.vr-num,.vr.vr-card th.vr-num{text-align:right;font-variant-numeric:tabular-nums}
 .vr code,.vr pre{white-space:pre-wrap;overflow-wrap:anywhere;background:transparent;color:inherit}
 .vr-gold,.vr-retrieved,.vr-missed{border-left:4px solid;padding-left:6px;white-space:nowrap}
 .vr-gold{border-color:#b07d00}.vr-retrieved{border-color:#3b7dd8}.vr-missed{border-color:#d0524f}

@@ -25,7 +25,7 @@ LOCK_SECONDS = 10.0
 FIELDS: dict[str, dict[str, type]] = {
     "prediction": {"question": str, "answer": list, "confidence": str, "after_result": bool},
     "reveal": {"question": str, "actual": str, "right": list},
-    "exercise": {"outcome": str},
+    "exercise": {"title": str, "outcome": str},
 }
 
 

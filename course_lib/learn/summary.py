@@ -84,13 +84,13 @@ def _confidence(answered: list[Outcome]) -> list[str]:
 
 def _exercises(record: Record) -> str:
     """One row an exercise that was tried: attempts, the best outcome, and what help was asked for."""
-    keys = dict.fromkeys(event["key"] for event in record.events("exercise"))
+    titles = {event["key"]: event["title"] for event in record.events("exercise")}
     rows = []
-    for key in keys:
+    for key, title in titles.items():
         tried = [event["outcome"] for event in record.events("exercise", key)]
         done = mark("retrieved", "solved") if "right" in tried else mark("missed", "not solved yet")
         helped = [kind for kind in ("hint", "solution") if record.events(kind, key)]
-        rows.append([escape(key), str(len(tried)), done, escape(" and ".join(helped) or "none")])
+        rows.append([escape(title), str(len(tried)), done, escape(" and ".join(helped) or "none")])
     return table(["Exercise", "Attempts", "State", "Help taken"], rows, numbers=[1]) if rows else ""
 
 

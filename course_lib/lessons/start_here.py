@@ -9,7 +9,7 @@ from course_lib.dense import DenseIndex, load_encoder
 from course_lib.learn.exercises import Exercise, call, describe
 from course_lib.learn.explorer import Choice, Control, Explorer, Slider, Text
 from course_lib.learn.lesson import Lesson
-from course_lib.learn.look import escape, mark, paragraph, table
+from course_lib.learn.look import Accent, Shown, card, escape, mark, paragraph, table
 from course_lib.learn.predictions import Option, Question
 from course_lib.retrieval import Hit, Outcome, outcome, rank_of
 
@@ -149,6 +149,7 @@ def _question_to_ask(rank: int | None, pool: int, k: int) -> str:
 
 NAME_THE_FAILURE = Exercise(
     key="name_the_failure",
+    title="Name the failure",
     judge=judge_name_the_failure,
     right="Your function tells a pool that is too small from an order that is wrong, also at both limits.",
     hint="Compare the rank with the pool first: a section outside the pool cannot be ranked out. And try None, which "
@@ -165,12 +166,6 @@ def name_the_failure(rank, pool, k):
 
 # --- The explorer --------------------------------------------------------------------------------------------------
 
-STATES: dict[Outcome, str] = {
-    "in the prompt": mark("retrieved", "in the prompt"),
-    "ranked out": mark("missed", "ranked out"),
-    "not retrieved": mark("missed", "not retrieved"),
-}
-
 
 @cache
 def agreement_index() -> DenseIndex:
@@ -183,15 +178,17 @@ def draw_pipeline(question: str, own: str, k: int, pool: int) -> str:
     asked = own.strip() or question
     gold = next((q.gold for q in agreement.QUESTIONS if q.text == asked), ())
     hits = agreement_index().search(asked, k=len(agreement.sections()))
-    rows = [_row(rank, hit, gold, pool, k) for rank, hit in enumerate(hits, start=1)]
+    rows = [_row(rank, hit, gold, outcome(rank, pool, k)) for rank, hit in enumerate(hits, start=1)]
     return verdict(hits, gold, pool, k) + table(["Rank", "Cosine", "Section", "", "State"], rows, numbers=[0, 1])
 
 
-def _row(rank: int, hit: Hit, gold: Sequence[str], pool: int, k: int) -> list[str]:
+def _row(rank: int, hit: Hit, gold: Sequence[str], state: Outcome) -> list[str]:
+    """Return one line of the ranking; only a needed section that does not arrive is marked as missed."""
     title = next(s.title for s in agreement.sections() if s.id == hit.id)
     name = title if title.startswith("Schedule") else f"{hit.id} {title}"
     needed = mark("gold", "needed") if hit.id in gold else ""
-    return [str(rank), f"{hit.score:.4f}", escape(name), needed, STATES[outcome(rank, pool, k)]]
+    accent: Accent = "retrieved" if state == "in the prompt" else "missed" if needed else "plain"
+    return [str(rank), f"{hit.score:.4f}", escape(name), needed, mark(accent, state)]
 
 
 def verdict(hits: Sequence[Hit], gold: Sequence[str], pool: int, k: int) -> str:
@@ -206,6 +203,12 @@ def verdict(hits: Sequence[Hit], gold: Sequence[str], pool: int, k: int) -> str:
         text = f"{'Schedule' if needed.isalpha() else 'Section'} {needed} is at rank {rank}: {what}."
         pieces.append(paragraph(text, "retrieved" if what == "in the prompt" else "missed"))
     return "".join(pieces)
+
+
+def read_sections(*ids: str) -> Shown:
+    """Return the named sections of the agreement, title and text, to be read."""
+    chosen = [section for section in agreement.sections() if section.id in ids]
+    return Shown(card("", *(f"<p><b>{escape(s.id)} {escape(s.title)}</b><br>{escape(s.text)}</p>" for s in chosen)))
 
 
 def pipeline_explorer() -> Explorer:

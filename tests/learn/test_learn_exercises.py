@@ -11,7 +11,9 @@ def judge(function):
     return None if found == 6 else f"For 3 it returned {describe(found)}."
 
 
-DOUBLE = Exercise("double", judge, "It doubles.", "Think of addition.", "def double(x):\n    return x + x\n")
+DOUBLE = Exercise(
+    "double", "Double it", judge, "It doubles.", "Think of addition.", "def double(x):\n    return x + x\n"
+)
 
 
 @pytest.fixture
@@ -65,7 +67,7 @@ def test_a_placeholder_hidden_in_a_returned_list_is_not_attempted(lesson):
     def judge_list(function):
         return None if call(function) == [6] else "no"
 
-    lesson.exercises["double"] = Exercise("double", judge_list, "", "", "")
+    lesson.exercises["double"] = Exercise("double", "Double it", judge_list, "", "", "")
     assert lesson.check("double", lambda: [____]).outcome == "not attempted"
 
 
@@ -103,7 +105,7 @@ def test_an_error_in_the_judge_itself_is_not_blamed_on_the_learner(lesson):
     def broken_judge(function):
         raise ZeroDivisionError
 
-    lesson.exercises["double"] = Exercise("double", broken_judge, "", "", "")
+    lesson.exercises["double"] = Exercise("double", "Double it", broken_judge, "", "", "")
     with pytest.raises(ZeroDivisionError):
         lesson.check("double", lambda x: 6)
 

@@ -64,12 +64,12 @@ def test_misses_are_asked_again_the_surest_first(tmp_path):
 def test_exercises_show_attempts_state_and_help(tmp_path):
     record = Record(tmp_path / "r.json")
     for outcome in ("wrong", "error", "right"):
-        record.add("exercise", "n/e", outcome=outcome)
+        record.add("exercise", "n/e", title="Double it", outcome=outcome)
     record.add("hint", "n/e")
-    record.add("exercise", "n/f", outcome="wrong")
+    record.add("exercise", "n/f", title="Halve it", outcome="wrong")
     shown = repr(summary(record))
-    assert "n/e 3 ● solved hint" in shown
-    assert "n/f 1 ○ not solved yet none" in shown
+    assert "Double it 3 ● solved hint" in shown
+    assert "Halve it 1 ○ not solved yet none" in shown
 
 
 def test_a_damaged_file_is_said_in_the_summary(tmp_path):
@@ -81,7 +81,7 @@ def test_hostile_text_is_inert(tmp_path):
     record = Record(tmp_path / "r.json")
     predict(record, HOSTILE, HOSTILE)
     reveal(record, HOSTILE, HOSTILE)
-    record.add("exercise", HOSTILE, outcome="wrong")
+    record.add("exercise", HOSTILE, title=HOSTILE, outcome="wrong")
     html = summary(record)._repr_html_()
     assert "<img" not in html
     assert "tex2jax_ignore" in html
