@@ -14,7 +14,7 @@
 
 # %%
 from course_lib.corpora import agreement
-from course_lib.lessons.start_here import lesson, pipeline_explorer
+from course_lib.lessons.start_here import lesson, pipeline_explorer, read_sections
 
 # %% [markdown]
 # ## A finance analyst needs a number by noon
@@ -70,7 +70,7 @@ nearer.reveal(cosines)
 # the section on late payment, and the schedule that it points to.
 
 # %%
-{section.id: section.text for section in sections if section.id in ("7.3", "B")}
+read_sections("7.3", "B")
 
 # %% tags=["exercise"]
 top3 = lesson.predict("top3")

@@ -1,0 +1,48 @@
+"""The stored notebooks are what their sources build, hold nothing they must not, and run with nothing answered."""
+
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat import NotebookNode
+
+from tools.build import execute, rebuilt
+from tools.check import check_name, strays
+from tools.source import NOTEBOOKS, source_names
+
+NAMES = source_names()
+
+
+def stored(path: Path) -> NotebookNode:
+    """A stored notebook without its outputs and execution counts, which nbval judges."""
+    nb = nbformat.read(path, as_version=4)
+    for cell in nb.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    return nb
+
+
+def test_the_course_has_notebooks() -> None:
+    assert NAMES, "notebooks/source holds no .py file, so the tests of this module would pass without testing anything"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_stored_notebooks_are_what_their_source_builds(name: str) -> None:
+    learner, solved = rebuilt(name)
+    assert stored(NOTEBOOKS / f"{name}.ipynb") == learner, f"run python -m tools.build {name}"
+    assert stored(NOTEBOOKS / "solved" / f"{name}.ipynb") == solved, f"run python -m tools.build {name}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_check_finds_nothing(name: str) -> None:
+    assert check_name(name) == []
+
+
+def test_every_notebook_has_a_source() -> None:
+    assert strays() == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_learner_who_answers_nothing_can_run_all_cells(name: str) -> None:
+    nb = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
+    execute(nb, NOTEBOOKS)  # with an empty record; raises BuildError when a cell or a callback raises
