@@ -79,23 +79,30 @@ def to_text(html: str) -> str:
 
 
 class _TextReader(HTMLParser):
-    BREAKS = frozenset({"p", "div", "tr", "li", "h3", "table", "pre", "br"})
+    """Collects text. A picture is read by its label, and what is inside it (as inside a style) is passed over."""
+
+    BREAKS = frozenset({"p", "div", "tr", "li", "h3", "table", "pre", "br", "summary"})
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.parts: list[str] = []
-        self.in_style = False
+        self.inside = ""
 
-    def handle_starttag(self, tag: str, attrs: object) -> None:
-        self.in_style = tag == "style"
-        self.parts.append("\n" if tag in self.BREAKS else "  " if tag in {"td", "th"} else "")
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in {"style", "svg"}:
+            self.inside = tag
+            self.parts.append(dict(attrs).get("aria-label") or "")
+        elif not self.inside:
+            self.parts.append("\n" if tag in self.BREAKS else "  " if tag in {"td", "th"} else "")
 
     def handle_endtag(self, tag: str) -> None:
-        self.in_style = False
-        self.parts.append("\n" if tag in self.BREAKS else "")
+        if tag == self.inside:
+            self.inside = ""
+        elif not self.inside:
+            self.parts.append("\n" if tag in self.BREAKS else "")
 
     def handle_data(self, data: str) -> None:
-        if not self.in_style:
+        if not self.inside:
             self.parts.append(data.replace("\n", " "))
 
 
