@@ -62,5 +62,5 @@ def _of(things: dict[str, Any], key: str, what: str) -> Any:
 
 
 def _example(question: Question) -> str:
-    names = [option.name for option in question.options[: question.pick]]
-    return repr(names if question.pick > 1 else names[0])
+    names = [option.name for option in question.options]
+    return repr(names[0] if question.pick == 1 else names[: question.pick or 2])

@@ -5,12 +5,12 @@ computed, and a miss that the learner was sure of is worded as the one to rememb
 """
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from course_lib.learn.explorer import WIDGET_VIEW, boxed, view_of
-from course_lib.learn.look import STYLE, Shown, card, escape, paragraph, to_text
+from course_lib.learn.look import STYLE, Shown, card, escape, mark, paragraph, table, to_text
 from course_lib.learn.record import Event, Record
 
 CONFIDENCE = ("a guess", "fairly sure", "sure")
@@ -36,7 +36,8 @@ class Option:
 class Question:
     """A prediction to make.
 
-    `pick` options are chosen. `right` turns the value that the notebook computes into the names of the options that
+    `pick` options are chosen, or with None as many as apply; then the reveal gives the reason for every option, so that
+    each needs its `why`. `right` turns the value that the notebook computes into the names of the options that
     are right. `result` is the variable that the result cell assigns: an answer that is committed once it exists is
     kept, and left out of the score. `lesson_learned` closes every reveal.
     """
@@ -47,7 +48,7 @@ class Question:
     right: Callable[[Any], Sequence[str]]
     result: str
     lesson_learned: str
-    pick: int = 1
+    pick: int | None = 1
 
 
 def read_answer(question: Question, answer: object) -> tuple[Answer, str]:
@@ -64,7 +65,9 @@ def read_answer(question: Question, answer: object) -> tuple[Answer, str]:
     unknown = sorted(name for name in names if name not in allowed)
     if unknown:
         return (), f"{', '.join(unknown)} is not among the answers: {', '.join(allowed)}."
-    if len(names) != question.pick:
+    if question.pick is None and not names:
+        return (), "Choose at least one."
+    if question.pick is not None and len(names) != question.pick:
         return (), f"Choose {question.pick}; {len(names)} chosen."
     return tuple(name for name in allowed if name in names), ""
 
@@ -154,7 +157,7 @@ def prediction_widget(prediction: Prediction) -> Any:
 
     question = prediction.question
     heading = ipywidgets.HTML(STYLE + f'<p class="vr vr-title">Predict</p><p class="vr">{escape(question.text)}</p>')
-    chooser, chosen = _pick_several(question) if question.pick > 1 else _pick_one(question)
+    chooser, chosen = _pick_one(question) if question.pick == 1 else _pick_several(question)
     layout = {"width": "auto"}
     sure = ipywidgets.RadioButtons(options=list(CONFIDENCE), value=None, description="How sure?", layout=layout)
     button = ipywidgets.Button(description="Commit", tooltip="Keep this answer for good")
@@ -204,21 +207,44 @@ def compare(question: Question, first: Event, right: Answer) -> list[str]:
     """Return the reveal as HTML pieces: what matched, why each wrong choice is tempting, and what to take away."""
     answer, confidence = tuple(first["answer"]), first["confidence"]
     pieces = [paragraph(f"You said: {', '.join(answer)} ({confidence}). The result: {', '.join(right)}.")]
-    wrong = [name for name in answer if name not in right]
-    hits = len(answer) - len(wrong)
-    if not wrong:
+    if set(answer) == set(right):
         pieces.append(paragraph("You were right.", "retrieved"))
     elif question.pick == 1:
         pieces.append(paragraph(_miss(confidence), "missed"))
     else:
-        missed = [name for name in right if name not in answer]
-        pieces.append(paragraph(f"{hits} of {len(right)} matched. Not on your list: {', '.join(missed)}.", "missed"))
+        pieces.append(paragraph(_matched(question, answer, right), "missed"))
         pieces.append(paragraph(_miss(confidence)) if confidence == "sure" else "")
-    reasons: Mapping[str, str] = {option.name: option.why for option in question.options}
-    pieces += [paragraph(f"{name}: {reasons[name]}") for name in wrong if reasons.get(name)]
+    pieces.append(
+        _every_reason(question, answer, right) if question.pick is None else _reasons(question, answer, right)
+    )
     if first["after_result"]:
         pieces.append(paragraph("You answered when the result was already there: kept, and left out of your score."))
     return [*pieces, paragraph(question.lesson_learned)]
+
+
+def _matched(question: Question, answer: Answer, right: Answer) -> str:
+    """Say how much of a list matched, without a score for what was left out rightly."""
+    if question.pick is None:
+        same = sum((option.name in answer) == (option.name in right) for option in question.options)
+        return f"{same} of {len(question.options)} placed as in the result."
+    missed = [name for name in right if name not in answer]
+    return f"{len(right) - len(missed)} of {len(right)} matched. Not on your list: {', '.join(missed)}."
+
+
+def _reasons(question: Question, answer: Answer, right: Answer) -> str:
+    """Return one line for each chosen option that was wrong."""
+    wrong = [option for option in question.options if option.name in answer and option.name not in right]
+    return "".join(paragraph(f"{option.name}: {option.why}") for option in wrong if option.why)
+
+
+def _every_reason(question: Question, answer: Answer, right: Answer) -> str:
+    """Return a table of all options: what was said, what came out, and why."""
+    rows = []
+    for option in question.options:
+        said, is_so = option.name in answer, option.name in right
+        verdict = mark("retrieved", "as you said") if said == is_so else mark("missed", "not as you said")
+        rows.append([escape(option.name), "yes" if is_so else "no", verdict, escape(option.why)])
+    return table(["", "Result", "You", "Why"], rows)
 
 
 def _miss(confidence: str) -> str:

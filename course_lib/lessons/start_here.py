@@ -1,17 +1,20 @@
 """The opening notebook: the rate that lived in Schedule B."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
-from course_lib.corpora import agreement
+from course_lib.bm25 import BM25Index
+from course_lib.corpora import DATA, agreement
 from course_lib.dense import DenseIndex, load_encoder
 from course_lib.learn.exercises import Exercise, call, describe
 from course_lib.learn.explorer import Choice, Control, Explorer, Slider, Text
 from course_lib.learn.lesson import Lesson
 from course_lib.learn.look import Accent, Shown, card, escape, mark, paragraph, table
 from course_lib.learn.predictions import Option, Question
-from course_lib.retrieval import Hit, Outcome, outcome, rank_of
+from course_lib.retrieval import Hit, Outcome, Retriever, outcome, rank_of
 
 # --- Predictions, in the order of the notebook ---------------------------------------------------------------------
 
@@ -87,6 +90,14 @@ SCHEDULE_B = Question(
     "(7.3), and the pointer's target is somewhere else.",
 )
 
+
+def place_of(rank: int | None) -> str:
+    """Return the option of the question on Schedule B that `rank` (from 1, None = never returned) falls into."""
+    if rank is None or rank > 6:
+        return "7th or lower"
+    return "1st" if rank == 1 else "2nd or 3rd" if rank <= 3 else "4th to 6th"
+
+
 POOL_OF_FIFTY = Question(
     key="pool50",
     text="A colleague raises the pool to 50 and leaves the cut-off at 3. What is the name of Schedule B's failure now?",
@@ -102,14 +113,153 @@ POOL_OF_FIFTY = Question(
 )
 
 
-def place_of(rank: int | None) -> str:
-    """Return the option of the question on Schedule B that `rank` (from 1, None = never returned) falls into."""
-    if rank is None or rank > 6:
-        return "7th or lower"
-    return "1st" if rank == 1 else "2nd or 3rd" if rank <= 3 else "4th to 6th"
+BM25_ORDER = Question(
+    key="bm25",
+    text="The same question goes to BM25, which adds up the words that a text shares with the question and lets rare "
+    "words count for more. Which section comes first, and where is Schedule B?",
+    options=(
+        Option("Schedule B first", "it holds the rate, and BM25 sees words, not answers.", short="B first"),
+        Option(
+            "7.3 first, Schedule B among the first six",
+            "“late” and “overdue” mean the same to you; to BM25 they are two different words.",
+            short="B in the first six",
+        ),
+        Option(
+            "7.3 first, Schedule B last of those returned",
+            "even the last place needs one shared word, and there is none.",
+            short="B last",
+        ),
+        Option("7.3 first, Schedule B never returned, at any depth", short="B never"),
+    ),
+    right=lambda ids: [bm25_place(ids)],
+    result="bm25_ids",
+    lesson_learned="BM25 cannot rank what it cannot match: at no depth, with no cut-off, does Schedule B come back. "
+    "With words, too, the question resembles the pointer and not the target.",
+)
 
 
-# --- The exercise --------------------------------------------------------------------------------------------------
+def bm25_place(ids: Sequence[str]) -> str:
+    """Return the option of the question on BM25 that a ranking of section ids falls into."""
+    rank = rank_of(ids, "B")
+    if rank is None:
+        return "B never"
+    return "B first" if rank == 1 else "B in the first six" if rank <= 6 else "B last"
+
+
+@dataclass(frozen=True)
+class System:
+    """A retrieval system and what its index stores; `computed` says whether a model computed vectors or weights."""
+
+    name: str
+    label: str
+    stores: str
+    computed: bool
+    why: str
+
+
+SYSTEMS = (
+    System(
+        "dense",
+        "dense retrieval",
+        "one vector a chunk, from an encoder",
+        True,
+        "Change the encoder and every chunk is encoded again: this is the pipeline that you have seen fail.",
+    ),
+    System(
+        "SPLADE",
+        "SPLADE, an inverted index of learned term weights",
+        "a weight a term, from a neural encoder",
+        True,
+        "It looks like BM25's index, but a model computed the weights: change it and the corpus is encoded again.",
+    ),
+    System(
+        "BM25",
+        "BM25 in a search engine",
+        "how often each word stands in each text",
+        False,
+        "You can write the counts as a vector, but no model computed them.",
+    ),
+    System(
+        "SQL",
+        "SQL that a language model writes",
+        "rows, as they were entered",
+        False,
+        "A model at question time is no index: what is stored are the values themselves.",
+    ),
+    System(
+        "contents",
+        "a table of contents with summaries that a language model wrote",
+        "titles, positions, summaries as text",
+        False,
+        "A model wrote the summaries, and they are text that somebody reads; no vectors are compared.",
+    ),
+    System("grep", "grep over the files", "nothing", False, "There is no index at all, so there is nothing to encode."),
+    System(
+        "long context",
+        "the whole document in the prompt",
+        "nothing",
+        False,
+        "Retrieval returns everything; the model reads it at question time.",
+    ),
+    System(
+        "hybrid",
+        "hybrid: BM25 and dense, merged",
+        "word counts, and one vector a chunk",
+        True,
+        "One half passes; the other half is an embedding pipeline to build and to run again with every new encoder.",
+    ),
+)
+
+SORTING = Question(
+    key="vectorless",
+    text="Apply the test to eight systems: what does the index store, and did a model compute it? Tick the vectorless "
+    "ones and leave the others.",
+    options=tuple(Option(system.label, system.why, short=system.name) for system in SYSTEMS),
+    right=list,
+    result="vectorless",
+    lesson_learned="Models may be anywhere else: writing the query, choosing the section, writing a summary. The test "
+    "looks only at what the index stores.",
+    pick=None,
+)
+
+
+def what_indexes_store(systems: Sequence[System] = SYSTEMS) -> Shown:
+    """Return the systems with what their index stores, and whether a model computed it."""
+    rows = [[escape(s.label), escape(s.stores), "yes" if s.computed else "no"] for s in systems]
+    return Shown(card("", table(["System", "What its index stores", "Computed by a model"], rows)))
+
+
+# --- The map of moves ----------------------------------------------------------------------------------------------
+
+MOVES = (
+    (
+        "The source is small, and somebody is already designing a chunker.",
+        "Move 0: the whole source",
+        "move0_long_context",
+    ),
+    ("People type error codes, clause numbers, product names.", "Move 1: BM25 alone", "move1_bm25"),
+    ("The answer is a count, a sum or a value of this morning.", "Move 2: ask the database", "move2_sql"),
+    (
+        "Long documents with sections; the answer is one reference away.",
+        "Move 3: read the contents",
+        "move3_navigation",
+    ),
+    ("Code, settings, logs, changed since last night's index.", "Move 4: search like a developer", "move4_grep"),
+    ("You have several of these at once.", "Move 5: choosing", "move5_choosing"),
+)
+
+
+def map_of_moves(notebooks: Path = DATA.parent / "notebooks") -> Shown:
+    """Return symptom and move as a table, with a link where the notebook is there."""
+    rows = []
+    for symptom, move, name in MOVES:
+        there = (notebooks / f"{name}.ipynb").is_file()
+        link = f'<a href="{name}.ipynb">{escape(move)}</a>' if there else f"{escape(move)} (in preparation)"
+        rows.append([escape(symptom), link])
+    return Shown(card("Which move for which symptom", table(["Symptom", "Move"], rows)))
+
+
+# --- The exercises -------------------------------------------------------------------------------------------------
 
 NAMES: tuple[Outcome, ...] = ("not retrieved", "ranked out", "in the prompt")
 
@@ -164,22 +314,83 @@ def name_the_failure(rank, pool, k):
 """,
 )
 
+POINTING_TEXTS: tuple[tuple[str, list[str]], ...] = (
+    ("Interest accrues at the rate set out in Schedule B, from the due date.", ["B"]),
+    ("Reports follow Section 7.3.", ["7.3"]),
+    ("Fees are payable under Section 7. The Service is described in Section 2.", ["7", "2"]),
+    ("See Section 14.12 and Schedule K; Section 3.1 applies as well.", ["14.12", "K", "3.1"]),
+    ("Invoices are due 30 days after the invoice date.", []),
+    ("The parties agree on a Schedule of works for each Section.", []),
+)
+
+
+def judge_references(function: Any) -> str | None:
+    """Try the learner's function on texts with and without pointers; see `Exercise.judge`."""
+    for text, expected in POINTING_TEXTS:
+        found = call(function, text)
+        asked = f"For “{text}” it returned {describe(found)}."
+        if not isinstance(found, list | tuple):
+            return f"{asked} A list of ids is wanted, also for none or one."
+        if list(found) != expected:
+            return f"{asked} {_what_to_look_at(list(found), expected)}"
+    return None
+
+
+def _what_to_look_at(found: list[Any], expected: list[str]) -> str:
+    """Point at the kind of mistake, never at the ids that are wanted."""
+    if any(not isinstance(item, str) for item in found):
+        return "Each id is to be a text; findall gives a tuple for each match where the pattern has several groups."
+    if any(item.strip(".,;") != item for item in found):
+        return "A full stop or a comma of the sentence is not part of an id."
+    if any(" " in item for item in found):
+        return "Only the id is wanted, without the word in front of it."
+    if len(found) < len(expected):
+        return "A text may point to a Section as well as to a Schedule, and more than once."
+    if len(found) > len(expected):
+        return "Not every capital letter is an id: look at what follows it."
+    return "An id may have one number or two, such as the second section of the fourteenth article."
+
+
+FOLLOW_THE_REFERENCE = Exercise(
+    key="references",
+    title="Follow the reference",
+    judge=judge_references,
+    right="Your function reads the pointers that the agreement itself gives; no vector and no ranking was needed.",
+    hint="One group is enough: (?:Section|Schedule) groups without being returned. Behind it stands either a number, "
+    "perhaps with a point and another number, or one capital letter that ends the word.",
+    solution="""\
+import re
+
+
+def references(text):
+    return re.findall(r"(?:Section|Schedule) (\\d+(?:\\.\\d+)?|[A-Z])\\b", text)
+""",
+)
+
 # --- The explorer --------------------------------------------------------------------------------------------------
 
 
+RETRIEVERS = ("dense (MiniLM)", "BM25", "BM25 with stemming")
+
+
 @cache
-def agreement_index() -> DenseIndex:
-    """Return the agreement, encoded; its own texts come from the vector cache."""
-    return DenseIndex({s.id: s.chunk for s in agreement.sections()}, load_encoder(agreement.VECTORS))
+def agreement_retriever(name: str) -> Retriever:
+    """Return one of RETRIEVERS over the agreement. The dense one takes the course's own texts from the vector cache."""
+    chunks = {section.id: section.chunk for section in agreement.sections()}
+    if name == "dense (MiniLM)":
+        return DenseIndex(chunks, load_encoder(agreement.VECTORS)).search
+    return BM25Index(chunks, "porter" if name == "BM25 with stemming" else "unicode61").search
 
 
-def draw_pipeline(question: str, own: str, k: int, pool: int) -> str:
+def draw_pipeline(question: str, own: str, k: int, pool: int, retriever: str = RETRIEVERS[0]) -> str:
     """Return the ranking for a labelled question, or for the learner's own, with what reaches the prompt."""
     asked = own.strip() or question
     gold = next((q.gold for q in agreement.QUESTIONS if q.text == asked), ())
-    hits = agreement_index().search(asked, k=len(agreement.sections()))
+    hits = agreement_retriever(retriever)(asked, len(agreement.sections()))
     rows = [_row(rank, hit, gold, outcome(rank, pool, k)) for rank, hit in enumerate(hits, start=1)]
-    return verdict(hits, gold, pool, k) + table(["Rank", "Cosine", "Section", "", "State"], rows, numbers=[0, 1])
+    if not rows:
+        return verdict(hits, gold, pool, k) + paragraph("No section shares a word with the question: no evidence.")
+    return verdict(hits, gold, pool, k) + table(["Rank", "Score", "Section", "", "State"], rows, numbers=[0, 1])
 
 
 def _row(rank: int, hit: Hit, gold: Sequence[str], state: Outcome) -> list[str]:
@@ -200,7 +411,8 @@ def verdict(hits: Sequence[Hit], gold: Sequence[str], pool: int, k: int) -> str:
     for needed in gold:
         rank = rank_of(ids, needed)
         what = outcome(rank, pool, k)
-        text = f"{'Schedule' if needed.isalpha() else 'Section'} {needed} is at rank {rank}: {what}."
+        place = f"is at rank {rank}" if rank else "was never returned"
+        text = f"{'Schedule' if needed.isalpha() else 'Section'} {needed} {place}: {what}."
         pieces.append(paragraph(text, "retrieved" if what == "in the prompt" else "missed"))
     return "".join(pieces)
 
@@ -211,8 +423,8 @@ def read_sections(*ids: str) -> Shown:
     return Shown(card("", *(f"<p><b>{escape(s.id)} {escape(s.title)}</b><br>{escape(s.text)}</p>" for s in chosen)))
 
 
-def pipeline_explorer() -> Explorer:
-    """Return the explorer: a question, the cut-off and the pool, and what reaches the prompt."""
+def pipeline_explorer(with_bm25: bool = False) -> Explorer:
+    """Return the explorer: a question, the cut-off and the pool, and what reaches the prompt; on request also BM25."""
     texts = tuple(question.text for question in agreement.QUESTIONS)
     controls: dict[str, Control] = {
         "question": Choice("Question", texts, texts[0]),
@@ -220,7 +432,13 @@ def pipeline_explorer() -> Explorer:
         "k": Slider("Cut-off k", 1, 14, 3),
         "pool": Slider("Pool", 1, 50, 3),
     }
+    if with_bm25:
+        controls = {"retriever": Choice("Retriever", RETRIEVERS, "BM25"), **controls}
     return Explorer("Which sections reach the prompt?", controls, draw_pipeline)
 
 
-lesson = Lesson("00_start_here", (NEARER, TOP_THREE, SCHEDULE_B, POOL_OF_FIFTY), (NAME_THE_FAILURE,))
+lesson = Lesson(
+    "00_start_here",
+    (NEARER, TOP_THREE, SCHEDULE_B, POOL_OF_FIFTY, BM25_ORDER, SORTING),
+    (NAME_THE_FAILURE, FOLLOW_THE_REFERENCE),
+)

@@ -1,20 +1,22 @@
 # %% [markdown]
 # # The interest rate that lived in Schedule B
 #
-# *Opening notebook, 25 minutes. You need Python, and no key, no network, no graphics card.*
+# *Opening notebook: a core of 30 minutes, and 15 more to go further. You need Python, and no key, no network, no
+# graphics card.*
 #
 # When you are through, you can
 #
 # - say what an embedding search measures, and what it does not,
 # - name the two ways in which a retriever misses the right text, and tell them apart,
-# - explain why a question can resemble the pointer to an answer more than the answer.
+# - explain why a question can resemble the pointer to an answer more than the answer,
+# - apply the test that tells a vectorless system from the rest.
 #
 # The way of working: before each result there is a question. Answer it, say how sure you are, and only then run the
 # next cell. Being wrong here is cheap and it is what makes the result stick.
 
 # %%
 from course_lib.corpora import agreement
-from course_lib.lessons.start_here import lesson, pipeline_explorer, read_sections
+from course_lib.lessons.start_here import lesson, map_of_moves, pipeline_explorer, read_sections
 
 # %% [markdown]
 # ## A finance analyst needs a number by noon
@@ -197,6 +199,114 @@ pool50.reveal(name_at_50)
 pipeline_explorer()
 
 # %% [markdown]
+# ## Matching words does not find it either
+#
+# *Four minutes.* Somebody in the review says: "Then use keyword search." BM25 is the ranking that most search engines
+# use; Move 1 takes it apart. SQLite has it built in, and two statements index the agreement. Note what the index
+# stores: words, and where they stand.
+
+# %%
+import re
+import sqlite3
+
+db = sqlite3.connect(":memory:")
+db.execute("CREATE VIRTUAL TABLE agreement USING fts5(id UNINDEXED, title, body)")
+db.executemany("INSERT INTO agreement VALUES (?, ?, ?)", [(s.id, s.title, s.text) for s in sections])
+any_word = " OR ".join(f'"{word}"' for word in re.findall(r"\w+", QUESTION.lower()))
+any_word
+
+# %% tags=["exercise"]
+bm25 = lesson.predict("bm25")
+bm25
+
+# %% tags=["solution"]
+bm25 = lesson.predict("bm25", answer="B never", confidence="fairly sure")
+bm25
+
+# %% [markdown]
+# SQLite gives better matches a lower, negative number.
+
+# %%
+search = "SELECT id, round(bm25(agreement), 3) FROM agreement WHERE agreement MATCH ? ORDER BY rank"
+bm25_rows = db.execute(search, [any_word]).fetchall()
+bm25_ids = [section_id for section_id, score in bm25_rows]
+bm25_rows
+
+# %%
+bm25.reveal(bm25_ids)
+
+# %% [markdown]
+# Why never? Because this is the list of words that the question shares with 7.3, and with Schedule B.
+
+# %%
+question_words = set(re.findall(r"\w+", QUESTION.lower()))
+{section_id: sorted(question_words & set(re.findall(r"\w+", chunks[section_id].lower()))) for section_id in ("7.3", "B")}
+
+# %% [markdown]
+# A common repair is to cut words down to their stems, so that "days" and "day" count as one. Look at what that changes
+# at the top and at the bottom of the list. The course's own index does the same in one line and turns the sign round,
+# so that here and in all later notebooks a higher score is better.
+
+# %%
+from course_lib.bm25 import BM25Index
+
+stemmed = BM25Index(chunks, tokenizer="porter").search(QUESTION, k=14)
+[(hit.id, round(hit.score, 3)) for hit in stemmed]
+
+# %% [markdown]
+# Schedule B is back, in the last place and with a score of nothing, because "365-day year" shares a stem with "20 days
+# late". That is an accident and not a repair: the two days have nothing to do with each other.
+#
+# In the terms of the taxonomy, without stemming:
+
+# %%
+outcome(rank_of(bm25_ids, "B"), pool=50, k=3)
+
+# %% [markdown]
+# ## Explore: dense or BM25
+#
+# The same explorer with a choice of retriever. Find a question for which BM25 is right and dense is not, and one the
+# other way round. Then ask one in another language.
+
+# %%
+pipeline_explorer(with_bm25=True)
+
+# %% [markdown]
+# ## Vectorless is a statement about the index
+#
+# *Five minutes.* A lawyer answers the analyst without any search for similar text. She opens the contents page, turns
+# to 7.3, reads "Schedule B", and turns to Schedule B. That is one of several ways to retrieve without an embedding
+# index, and this course goes through them.
+#
+# **Vectorless RAG** is retrieval-augmented generation whose retrieval step keeps no index of vectors computed by a
+# model. The test is what the index stores. If changing a model means computing the index again, it is not vectorless.
+
+# %% tags=["exercise"]
+sorting = lesson.predict("vectorless")
+sorting
+
+# %% tags=["solution"]
+sorting = lesson.predict("vectorless", ["BM25", "SQL", "contents", "grep", "long context"], "fairly sure")
+sorting
+
+# %%
+from course_lib.lessons.start_here import SYSTEMS, what_indexes_store
+
+what_indexes_store()
+
+# %%
+vectorless = [system.name for system in SYSTEMS if not system.computed]
+sorting.reveal(vectorless)
+
+# %% [markdown]
+# ## The map: start from the symptom
+#
+# Each move has a notebook of its own, and each starts from what somebody sees going wrong.
+
+# %%
+map_of_moves()
+
+# %% [markdown]
 # ## Your turn: name the failure in code
 #
 # You will label misses by the hundred later, so let a function do it. Replace each `____`. The rank counts from 1, and
@@ -223,6 +333,23 @@ lesson.check("name_the_failure", name_the_failure)
 # Stuck? Take the # away from one of these lines and run the cell.
 # lesson.hint("name_the_failure")
 # lesson.solution("name_the_failure")
+
+# %% [markdown]
+# ## Your turn: the proposal to raise k
+#
+# *Three minutes, on paper.* A colleague says: "Make it k = 10 for every question, and the case is closed." Before you
+# read on, write down what you want to know before you agree.
+#
+# <details><summary>Rubric: a point for each that you have</summary>
+#
+# - Where the target stands in the real agreement of 400 sections, on a set of labelled questions, with their number.
+# - What ten sections cost on every question, also on those that one section answers, and what the longer prompt does
+#   to the answers.
+# - Whether the miss is *ranked out* at all. Where it is *not retrieved*, a higher cut-off without a larger pool changes
+#   nothing.
+# - Whether something cheaper is in the text already: 7.3 says where to look next.
+#
+# </details>
 
 # %% [markdown]
 # ## One failure is a story, not a rate

@@ -29,6 +29,16 @@ THREE = Question(
     pick=3,
 )
 
+SORT = Question(
+    key="sort",
+    text="Which of these?",
+    options=tuple(Option(name, f"because {name}") for name in ("dense", "BM25", "grep")),
+    right=list,
+    result="a_result_that_no_cell_has_set",
+    lesson_learned="Sorted.",
+    pick=None,
+)
+
 
 @pytest.fixture
 def record(tmp_path):
@@ -105,6 +115,27 @@ def test_a_confident_miss_is_worded_as_the_one_to_remember(record, confidence, s
         shown = repr(ask(question, record).commit(answer, confidence).reveal(actual))
         assert said in shown or (question is THREE and confidence == "a guess")
         assert ("the one to remember" in shown) == (confidence == "sure")
+
+
+def test_sorting_takes_any_number_and_gives_every_reason(record):
+    prediction = ask(SORT, record)
+    assert "Choose at least one" in prediction.commit([], "sure").message
+    shown = repr(prediction.commit(["dense", "BM25"], "sure").reveal(["BM25", "grep"]))
+    assert "1 of 3 placed as in the result." in shown
+    assert "dense no ○ not as you said because dense" in shown
+    assert "BM25 yes ● as you said because BM25" in shown
+    assert "grep yes ○ not as you said because grep" in shown
+    assert "the one to remember" in shown
+
+
+def test_sorting_everything_rightly_is_right(record):
+    shown = repr(ask(SORT, record).commit(["grep", "BM25"], "a guess").reveal(["BM25", "grep"]))
+    assert "You were right." in shown
+    assert "because dense" in shown
+
+
+def test_leaving_out_what_belongs_is_a_miss_when_sorting(record):
+    assert "2 of 3 placed" in repr(ask(SORT, record).commit(["BM25"], "a guess").reveal(["BM25", "grep"]))
 
 
 def test_every_wrong_option_brings_its_reason(record):
