@@ -1,14 +1,15 @@
 """Remake data/vectors: one file of cached vectors per corpus (run by `python course.py vectors`)."""
 
-from course_lib.corpora import agreement
+from course_lib.corpora import agreement, large_agreement
 from course_lib.dense import load_encoder, save_vectors
 
 
 def main() -> None:
     """Encode the course's own texts with the numpy encoder and write each file."""
     encoder = load_encoder(backend="numpy")
-    save_vectors(agreement.VECTORS, agreement.cached_texts(), encoder)
-    print(f"{agreement.VECTORS.name}: {len(agreement.cached_texts())} texts")
+    for corpus in (agreement, large_agreement):
+        save_vectors(corpus.VECTORS, corpus.cached_texts(), encoder)
+        print(f"{corpus.VECTORS.name}: {len(corpus.cached_texts())} texts")
 
 
 if __name__ == "__main__":
