@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from course_lib.corpora import agreement
+from course_lib.corpora import large_agreement as large
 from course_lib.learn.blank import ____
 from course_lib.learn.look import to_text
 from course_lib.learn.predictions import read_answer
@@ -165,6 +166,8 @@ ACTUAL = {
     "pool50": "ranked out",
     "bm25": ["7.3", "7.2", "3", "7.1", "8", "9.2", "9.1", "4", "6"],
     "vectorless": ["BM25", "SQL", "contents", "grep", "long context"],
+    "at_ten": 16,
+    "followed": 52,
 }
 
 
@@ -249,6 +252,83 @@ def test_a_broken_reference_reader_is_an_error(function):
 def test_the_reference_exercise_as_it_ships_is_not_attempted():
     assert lesson.check("references", lambda text: re.findall(____, text)).outcome == "not attempted"
     assert lesson.check("references", lambda text: ____).outcome == "not attempted"
+
+
+@pytest.fixture(scope="module")
+def rankings():
+    size, hops = len(large.large_agreement()), large.one_hop_questions()
+    return {
+        name: [[hit.id for hit in start_here.large_retriever(name)(hop.text, size)] for hop in hops]
+        for name in ("dense", "BM25")
+    }
+
+
+TARGETS = [hop.target for hop in large.one_hop_questions()]
+
+
+def test_in_the_large_agreement_the_targets_lie_deep_and_the_pointers_on_top(rankings):
+    found = sum(target in ids[:10] for ids, target in zip(rankings["dense"], TARGETS, strict=True))
+    assert found == ACTUAL["at_ten"]
+    never = sum(target not in ids for ids, target in zip(rankings["BM25"], TARGETS, strict=True))
+    assert never == 10
+    for ids in rankings.values():
+        pointers = [hop.pointer in ranking[:3] for hop, ranking in zip(large.one_hop_questions(), ids, strict=True)]
+        assert sum(pointers) >= 51
+
+
+def test_following_the_references_of_three_sections_brings_every_target(rankings):
+    text_of = {section.id: section.text for section in large.large_agreement()}
+    for ids, target in zip(rankings["dense"], TARGETS, strict=True):
+        assert target in ids[:3] or any(target in start_here.references(text_of[id]) for id in ids[:3])
+
+
+def test_the_bands_count_every_question_once(rankings):
+    rows = to_text(start_here.where_targets_land(rankings, TARGETS)._repr_html_()).splitlines()
+    assert rows[0] == "Rank of the target dense BM25"
+    assert rows[-1] == "never returned 0 10"
+    for column in (-2, -1):
+        assert sum(int(row.split()[column]) for row in rows[1:]) == len(TARGETS)
+
+
+def test_the_curve_says_its_numbers_in_words_and_rises(rankings):
+    shown = repr(start_here.hit_rate_chart(rankings, TARGETS))
+    assert "dense: 0.04 at 3, 0.31 at 10, 0.83 at 100." in shown
+    assert "412 1.00 (0.93 to 1.00) 0.81 (0.68 to 0.89)" in shown
+
+
+@pytest.mark.parametrize("retriever", ["dense", "BM25"])
+@pytest.mark.parametrize("hop", large.one_hop_questions(), ids=lambda hop: hop.text)
+def test_every_question_of_the_large_agreement_can_be_explored(hop, retriever):
+    shown = to_text(start_here.draw_hop(hop.text, retriever, 20))
+    assert f"The pointer, {hop.pointer}, is at rank" in shown
+    assert f"The target, {hop.target}, is " in shown
+
+
+def test_the_explorer_of_hops_counts_what_reaches_the_cut_off():
+    hop = large.one_hop_questions()[0]
+    assert "○ The target, H, is at rank 17 of 412." in to_text(start_here.draw_hop(hop.text, "dense", 16))
+    assert "● The target, H, is at rank 17 of 412." in to_text(start_here.draw_hop(hop.text, "dense", 17))
+    assert to_text(start_here.draw_hop(hop.text, "dense", 17)).count("★") == 2
+
+
+def test_a_hop_shows_both_texts():
+    hop = large.one_hop_questions()[0]
+    shown = repr(start_here.read_hop(hop))
+    assert f"set out in Schedule {hop.target}" in shown
+    assert hop.answer in shown
+
+
+@pytest.mark.parametrize(
+    ("found", "option"),
+    [(52, "47 or more"), (46, "30 to 46"), (29, "12 to 29"), (11, "fewer than 12"), (0, "fewer than 12")],
+)
+def test_a_count_falls_into_one_of_the_options(found, option):
+    assert start_here.FOUND_AT_TEN.right(found) == [option]
+
+
+@pytest.mark.parametrize(("found", "option"), [(49, "49 or more"), (48, "26 to 48"), (25, "fewer than 26")])
+def test_a_count_after_following_falls_into_one_of_the_options(found, option):
+    assert start_here.FOLLOWED.right(found) == [option]
 
 
 def test_bm25_in_the_explorer_never_returns_schedule_b():

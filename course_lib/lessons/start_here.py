@@ -1,6 +1,7 @@
 """The opening notebook: the rate that lived in Schedule B."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -8,12 +9,16 @@ from typing import Any
 
 from course_lib.bm25 import BM25Index
 from course_lib.corpora import DATA, agreement
+from course_lib.corpora import large_agreement as large
+from course_lib.corpora.large_agreement import OneHopQuestion
 from course_lib.dense import DenseIndex, load_encoder
+from course_lib.learn.chart import Line, Point, line_chart
 from course_lib.learn.exercises import Exercise, call, describe
 from course_lib.learn.explorer import Choice, Control, Explorer, Slider, Text
 from course_lib.learn.lesson import Lesson
 from course_lib.learn.look import Accent, Shown, card, escape, mark, paragraph, table
 from course_lib.learn.predictions import Option, Question
+from course_lib.metrics import hit_rate_at_k
 from course_lib.retrieval import Hit, Outcome, Retriever, outcome, rank_of
 
 # --- Predictions, in the order of the notebook ---------------------------------------------------------------------
@@ -144,6 +149,44 @@ def bm25_place(ids: Sequence[str]) -> str:
     if rank is None:
         return "B never"
     return "B first" if rank == 1 else "B in the first six" if rank <= 6 else "B last"
+
+
+FOUND_AT_TEN = Question(
+    key="at_ten",
+    text="In the small agreement a cut-off of 4 would have done. Now there are 412 sections and 52 questions like the "
+    "analyst's. For how many of the 52 does dense retrieval bring the target among its first ten?",
+    options=(
+        Option("47 or more", "ten places sound generous, and in the small agreement four were enough."),
+        Option("30 to 46", "most targets would have to resemble their question, and they are terse lists of values."),
+        Option("12 to 29"),
+        Option("fewer than 12", "it is not that bad: some schedules do share a subject with the question."),
+    ),
+    right=lambda found: ["47 or more" if found > 46 else "30 to 46" if found > 29 else share_below(found)],
+    result="found_at_10",
+    lesson_learned="With more sections, more of them resemble the question, and the target slides down. A cut-off that "
+    "fits one document says nothing about the next.",
+)
+
+
+def share_below(found: int) -> str:
+    """Return the lower two options of the question on the first ten."""
+    return "12 to 29" if found > 11 else "fewer than 12"
+
+
+FOLLOWED = Question(
+    key="followed",
+    text="Take the three sections that dense retrieval finds, add those that their texts point to, and stop. For how "
+    "many of the 52 questions is the target among them?",
+    options=(
+        Option("fewer than 26", "it holds for the cut-off alone, but a pointer is an address and not a resemblance."),
+        Option("26 to 48", "it would be so if the pointers themselves were hard to find."),
+        Option("49 or more"),
+    ),
+    right=lambda found: ["49 or more" if found > 48 else "26 to 48" if found > 25 else "fewer than 26"],
+    result="found_by_following",
+    lesson_learned="Nothing about the search has changed. It found the pointer all along, and the document's own "
+    "structure leads from there to the answer.",
+)
 
 
 @dataclass(frozen=True)
@@ -314,6 +357,18 @@ def name_the_failure(rank, pool, k):
 """,
 )
 
+POINTER = r"(?:Section|Schedule) (\d+(?:\.\d+)?|[A-Z])\b"
+
+
+def references(text: str) -> list[str]:
+    """Return the ids of the sections and schedules that a text points to, in the order of the text.
+
+    >>> references("at the rate set out in Schedule B, subject to Section 7.2")
+    ['B', '7.2']
+    """
+    return re.findall(POINTER, text)
+
+
 POINTING_TEXTS: tuple[tuple[str, list[str]], ...] = (
     ("Interest accrues at the rate set out in Schedule B, from the due date.", ["B"]),
     ("Reports follow Section 7.3.", ["7.3"]),
@@ -358,12 +413,12 @@ FOLLOW_THE_REFERENCE = Exercise(
     right="Your function reads the pointers that the agreement itself gives; no vector and no ranking was needed.",
     hint="One group is enough: (?:Section|Schedule) groups without being returned. Behind it stands either a number, "
     "perhaps with a point and another number, or one capital letter that ends the word.",
-    solution="""\
+    solution=f"""\
 import re
 
 
 def references(text):
-    return re.findall(r"(?:Section|Schedule) (\\d+(?:\\.\\d+)?|[A-Z])\\b", text)
+    return re.findall(r"{POINTER}", text)
 """,
 )
 
@@ -437,8 +492,81 @@ def pipeline_explorer(with_bm25: bool = False) -> Explorer:
     return Explorer("Which sections reach the prompt?", controls, draw_pipeline)
 
 
+# --- The large agreement -------------------------------------------------------------------------------------------
+
+
+@cache
+def large_retriever(name: str) -> Retriever:
+    """Return "dense" or "BM25" over the large agreement; the course's own texts have cached vectors."""
+    chunks = {section.id: section.chunk for section in large.large_agreement()}
+    return DenseIndex(chunks, load_encoder(large.VECTORS)).search if name == "dense" else BM25Index(chunks).search
+
+
+BANDS = ((1, 3), (4, 10), (11, 50), (51, 100), (101, 412))
+
+
+def where_targets_land(rankings: Mapping[str, Sequence[Sequence[str]]], targets: Sequence[str]) -> Shown:
+    """Return, for each retriever, how many targets stand in each band of ranks, and how many never came back."""
+    ranks = {name: [rank_of(ids, t) for ids, t in zip(lists, targets, strict=True)] for name, lists in rankings.items()}
+    rows = []
+    for low, high in BANDS:
+        counts = [sum(rank is not None and low <= rank <= high for rank in found) for found in ranks.values()]
+        rows.append([f"{low} to {high}", *map(str, counts)])
+    rows.append(["never returned", *(str(found.count(None)) for found in ranks.values())])
+    return Shown(card("", table(["Rank of the target", *ranks], rows, numbers=range(1, len(ranks) + 1))))
+
+
+def hit_rate_chart(rankings: Mapping[str, Sequence[Sequence[str]]], targets: Sequence[str]) -> Shown:
+    """Return hit rate@k of the targets against k, one line a retriever, with 95 % intervals."""
+    gold = [[target] for target in targets]
+    lines = []
+    for name, lists in rankings.items():
+        rates = {k: hit_rate_at_k(lists, gold, k) for k in (1, 3, 5, 10, 20, 50, 100, 200, 412)}
+        lines.append(Line(name, tuple(Point(k, r.value, r.low, r.high) for k, r in rates.items())))
+    says = "Hit rate of the target against the cut-off k. " + " ".join(
+        f"{line.name}: {line.points[1].y:.2f} at 3, {line.points[3].y:.2f} at 10, {line.points[6].y:.2f} at 100."
+        for line in lines
+    )
+    n = f"hit rate@k (n = {len(targets)})"
+    return Shown(card("How deep the targets lie", line_chart(says, lines, "cut-off k", n, log_x=True)))
+
+
+def draw_hop(question: str, retriever: str, k: int) -> str:
+    """Return the first `k` sections for one of the one-hop questions, with pointer and target marked."""
+    asked = next(q for q in large.one_hop_questions() if q.text == question)
+    ids = [hit.id for hit in large_retriever(retriever)(question, len(large.large_agreement()))]
+    sentences = []
+    for name, needed in (("pointer", asked.pointer), ("target", asked.target)):
+        rank = rank_of(ids, needed)
+        place = f"at rank {rank} of {len(ids)}" if rank else "never returned"
+        accent: Accent = "retrieved" if rank and rank <= k else "missed"
+        sentences.append(paragraph(f"The {name}, {needed}, is {place}.", accent))
+    titles = {section.id: section.title for section in large.large_agreement()}
+    gold = {asked.pointer: mark("gold", "pointer"), asked.target: mark("gold", "target")}
+    rows = [[str(n), escape(id), escape(titles[id]), gold.get(id, "")] for n, id in enumerate(ids[:k], start=1)]
+    return "".join(sentences) + table(["Rank", "Id", "Title", ""], rows, numbers=[0])
+
+
+def hop_explorer() -> Explorer:
+    """Return the explorer over the large agreement: a question, a retriever, the cut-off."""
+    texts = tuple(question.text for question in large.one_hop_questions())
+    controls: dict[str, Control] = {
+        "question": Choice("Question", texts, texts[0]),
+        "retriever": Choice("Retriever", ("dense", "BM25"), "dense"),
+        "k": Slider("Cut-off k", 1, 20, 10),
+    }
+    return Explorer("Where do pointer and target land?", controls, draw_hop)
+
+
+def read_hop(question: OneHopQuestion) -> Shown:
+    """Return a one-hop question with the texts of its pointer and its target."""
+    by_id = {section.id: section for section in large.large_agreement()}
+    pieces = [f"<p><b>{escape(by_id[i].title)}</b> ({escape(i)})<br>{escape(by_id[i].text)}</p>" for i in question.gold]
+    return Shown(card(question.text, *pieces))
+
+
 lesson = Lesson(
     "00_start_here",
-    (NEARER, TOP_THREE, SCHEDULE_B, POOL_OF_FIFTY, BM25_ORDER, SORTING),
+    (NEARER, TOP_THREE, SCHEDULE_B, POOL_OF_FIFTY, BM25_ORDER, SORTING, FOUND_AT_TEN, FOLLOWED),
     (NAME_THE_FAILURE, FOLLOW_THE_REFERENCE),
 )
