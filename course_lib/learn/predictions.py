@@ -186,14 +186,15 @@ def _pick_one(question: Question) -> tuple[Any, Callable[[], object]]:
 
 
 def _pick_several(question: Question) -> tuple[Any, Callable[[], object]]:
-    """One box to tick per option, in two columns: each is reached with Tab and ticked with the space bar."""
+    """One box to tick per option, in two columns where the labels are short: Tab reaches each, space ticks it."""
     import ipywidgets
 
     wide = {"width": "auto"}
     boxes = [ipywidgets.Checkbox(description=option.label, indent=False, layout=wide) for option in question.options]
     names = [option.name for option in question.options]
-    columns = {"grid_template_columns": "repeat(2, minmax(0, 1fr))", "max_width": "700px"}
-    grid = ipywidgets.GridBox(boxes, layout=columns)
+    columns = 2 if max(len(option.label) for option in question.options) <= 36 else 1
+    track = f"repeat({columns}, minmax(0, 1fr))"
+    grid = ipywidgets.GridBox(boxes, layout={"grid_template_columns": track, "max_width": "700px"})
     return grid, lambda: [name for name, box in zip(names, boxes, strict=True) if box.value]
 
 

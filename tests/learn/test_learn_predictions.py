@@ -253,6 +253,12 @@ def test_the_button_says_what_is_missing_and_commits_nothing(record):
     assert record.events() == []
 
 
+def test_long_labels_get_the_whole_width(record):
+    long = Question("l", "?", (Option("x" * 37, "why"), Option("y", "why")), list, "no_such_result", "", pick=None)
+    assert parts(long, record)[0].layout.grid_template_columns.startswith("repeat(1,")
+    assert parts(THREE, record)[0].layout.grid_template_columns.startswith("repeat(2,")
+
+
 def test_nothing_is_chosen_beforehand(record):
     options, sure, _, _ = parts(ONE, record)
     assert options.value is None
