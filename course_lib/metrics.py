@@ -58,11 +58,13 @@ def hit_at_k(ranking: Sequence[str], gold: Collection[str], k: int) -> bool:
 def recall_at_k(ranking: Sequence[str], gold: Collection[str], k: int) -> float:
     """Return the share of one question's gold ids that are among the best `k` ids of its ranking.
 
-    Raises ValueError where the question has no gold id, or k is below 1.
+    Raises ValueError where the question has no gold id or `gold` is a text instead of a list, or k is below 1.
 
     >>> recall_at_k(["7.1", "7.3", "7.2"], {"7.3", "B"}, k=3)
     0.5
     """
+    if isinstance(gold, str):
+        raise ValueError(f"gold is the text {gold!r}, and a list of ids is expected: [{gold!r}]")
     if not gold:
         raise ValueError("a question without gold ids has no recall: label it, or leave it out")
     if k < 1:

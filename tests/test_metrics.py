@@ -58,6 +58,8 @@ def test_rates_go_over_the_questions():
 def test_bad_input_is_refused_in_a_sentence():
     with pytest.raises(ValueError, match="without gold"):
         recall_at_k(["a"], [], k=1)
+    with pytest.raises(ValueError, match="a list of ids is expected"):
+        hit_rate_at_k([["7.3"]], ["7.3"], k=1)
     with pytest.raises(ValueError, match="counted from 1"):
         recall_at_k(["a"], ["a"], k=0)
     with pytest.raises(ValueError, match="2 rankings for 1 questions"):

@@ -95,11 +95,12 @@ def _judge(exercise: Exercise, answer: Any) -> Feedback:
 
 
 def _where(error: BaseException | None) -> str:
-    """Say what was raised and at which line of the learner's code."""
+    """Say what was raised and at which line of the learner's code, not of a library that it called."""
     if error is None:
         return "It raised an error."
-    frames = traceback.extract_tb(error.__traceback__)
-    line = f" (line {frames[-1].lineno} of its cell)" if len(frames) > 1 else ""
+    frames = traceback.extract_tb(error.__traceback__)[1:]  # the first is `call`
+    own = [frame for frame in frames if frame.filename == frames[0].filename]
+    line = f" (line {own[-1].lineno} of its cell)" if own else ""
     return f"{type(error).__name__}: {error}{line}."
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from course_lib.learn.look import STYLE, Shown, card, paragraph, to_text
+from course_lib.learn.look import STYLE, Shown, card, escape, paragraph, to_text
 
 Render: TypeAlias = Callable[..., str]
 
@@ -32,7 +32,7 @@ class Slider:
 
     def refuse(self, value: object) -> str | None:
         """Return a sentence where `value` cannot be set, else None."""
-        if isinstance(value, int) and self.low <= value <= self.high:
+        if isinstance(value, int) and not isinstance(value, bool) and self.low <= value <= self.high:
             return None
         return f"{self.label} must be a whole number from {self.low} to {self.high}, not {value!r}."
 
@@ -140,7 +140,9 @@ class Explorer:
             control.observe(redraw, names="value")
         redraw()
         picture.add_class("vr-picture")
-        return boxed(ipywidgets.HTML(STYLE + f'<p class="vr vr-title">{self.title}</p>'), *controls.values(), picture)
+        return boxed(
+            ipywidgets.HTML(STYLE + f'<p class="vr vr-title">{escape(self.title)}</p>'), *controls.values(), picture
+        )
 
 
 def boxed(*children: Any) -> Any:

@@ -30,7 +30,8 @@ class Lesson:
     def predict(self, key: str, answer: object = None, confidence: str | None = None) -> Prediction:
         """Return a question; as the last line of a cell it shows itself. With `answer` it is answered at once."""
         question = _of(self.questions, key, "question")
-        how = f"lesson.predict({key!r}, answer={_example(question)}, confidence='fairly sure')"
+        blank = "..." if question.pick == 1 else "[...]"
+        how = f"lesson.predict({key!r}, answer={blank}, confidence='fairly sure')"
         prediction = Prediction(question, f"{self.name}/{key}", self.record, how)
         return prediction if answer is None else prediction.commit(answer, confidence)
 
@@ -59,8 +60,3 @@ def _of(things: dict[str, Any], key: str, what: str) -> Any:
     if key not in things:
         raise ValueError(f"This notebook has no {what} {key!r}. It has: {', '.join(things)}.")
     return things[key]
-
-
-def _example(question: Question) -> str:
-    names = [option.name for option in question.options]
-    return repr(names[0] if question.pick == 1 else names[: question.pick or 2])

@@ -26,7 +26,11 @@ STYLE = """<style>
  border:0;border-bottom:1px solid var(--jp-border-color2,#8886);white-space:normal;max-width:none}
 .vr.vr-card td.vr-num,.vr.vr-card th.vr-num{text-align:right;font-variant-numeric:tabular-nums}
 .vr code,.vr pre{white-space:pre-wrap;overflow-wrap:anywhere;background:transparent;color:inherit}
-.vr-gold,.vr-retrieved,.vr-missed{border-left:4px solid;padding-left:6px;white-space:nowrap}
+.vr-gold,.vr-retrieved,.vr-missed{border-left:4px solid;padding-left:6px}
+.vr td .vr-gold,.vr td .vr-retrieved,.vr td .vr-missed,.vr.vr-card .vr-num{white-space:nowrap}
+.vr.vr-card th,.vr.vr-card td{overflow-wrap:break-word}
+.vr.vr-card .widget-checkbox label,.vr.vr-card .widget-label-basic,.vr.vr-card .widget-radio-box label{
+ white-space:normal;height:auto;line-height:1.4}
 .vr-gold{border-color:#b07d00}.vr-retrieved{border-color:#3b7dd8}.vr-missed{border-color:#d0524f}
 </style>"""
 

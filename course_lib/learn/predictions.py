@@ -90,17 +90,18 @@ class Prediction:
     def commit(self, answer: object, confidence: str | None) -> "Prediction":
         """Keep an answer. What cannot be kept is said in `message`, which the question shows; nothing is raised."""
         names, trouble = read_answer(self.question, answer)
-        if not trouble and confidence not in CONFIDENCE:
+        step = next((step for step in CONFIDENCE if _fold(step) == _fold(confidence)), None)
+        if not trouble and step is None:
             trouble = f"Say how sure you are: {', '.join(CONFIDENCE)}."
         if trouble:
             self.message = f"Not committed. {trouble}"
             return self
         first = first_answer(self.record, self.key)
-        if first is None or (tuple(first["answer"]), first["confidence"]) != (names, confidence):
-            late = self._result_is_known()
-            details = {"answer": list(names), "confidence": confidence, "after_result": late}
+        changed = first is not None and (tuple(first["answer"]), first["confidence"]) != (names, step)
+        if first is None or changed:
+            details = {"answer": list(names), "confidence": step, "after_result": self._result_is_known()}
             self.record.add("prediction", self.key, question=self.question.text, **details)
-        self.message = self._committed(again=first is not None)
+        self.message = self._committed(changed)
         return self
 
     def reveal(self, actual: Any) -> Shown:
@@ -112,7 +113,10 @@ class Prediction:
         self._note_reveal(actual, right)
         first = first_answer(self.record, self.key)
         if first is None:
-            line = "No prediction yet. Answer the question above and run this cell again; nothing is lost."
+            line = (
+                "No prediction yet, and the result is on screen now. You can still answer and run this cell again: "
+                "the answer is kept, and left out of your score."
+            )
             return Shown(card("", paragraph(line)))
         return Shown(card("Your prediction", *compare(self.question, first, right)))
 
@@ -126,21 +130,30 @@ class Prediction:
         """Whether the result has been on screen: in an earlier session, or since this kernel started."""
         return bool(self.record.events("reveal", self.key)) or hasattr(sys.modules["__main__"], self.question.result)
 
-    def _committed(self, again: bool) -> str:
+    def _committed(self, changed: bool = False) -> str:
         first = first_answer(self.record, self.key)
         if first is None:
             return ""
         kept = f"Committed: {', '.join(first['answer'])} ({first['confidence']})."
         late = " The result was already there, so this one is not scored." if first["after_result"] else ""
-        change = " Your first answer is the one that counts; the change is noted beside it." if again else ""
+        change = " Your first answer is the one that counts; the change is noted beside it." if changed else ""
         return f"{kept}{late}{change} {self.record.trouble}".strip()
 
     def _static(self) -> str:
         """The question without widgets: the options, and the line of code that answers it."""
         options = "".join(f"<li>{escape(option.label)}</li>" for option in self.question.options)
-        said = self.message or self._committed(again=False)
-        below = paragraph(said) if said else f"<p>To answer in code: <code>{escape(self.how_in_code)}</code></p>"
-        return card("Predict", paragraph(self.question.text), f"<ul>{options}</ul>", below)
+        said = self.message or self._committed()
+        return card(
+            "Predict",
+            paragraph(self.question.text),
+            f"<ul>{options}</ul>",
+            paragraph(said) if said else self._in_code(),
+        )
+
+    def _in_code(self) -> str:
+        names = ", ".join(repr(option.name) for option in self.question.options)
+        line = f"<code>{escape(self.how_in_code)}</code>"
+        return f"<p>To answer in code: {line}, and for the dots choose from {escape(names)}.</p>"
 
     def __repr__(self) -> str:
         return to_text(self._static())
@@ -161,7 +174,7 @@ def prediction_widget(prediction: Prediction) -> Any:
     layout = {"width": "auto"}
     sure = ipywidgets.RadioButtons(options=list(CONFIDENCE), value=None, description="How sure?", layout=layout)
     button = ipywidgets.Button(description="Commit", tooltip="Keep this answer for good")
-    said = ipywidgets.HTML(_line(prediction.message or prediction._committed(again=False)))
+    said = ipywidgets.HTML(_line(prediction.message or prediction._committed()))
 
     def commit(_: object) -> None:
         prediction.commit(chosen(), sure.value)
@@ -192,8 +205,8 @@ def _pick_several(question: Question) -> tuple[Any, Callable[[], object]]:
     wide = {"width": "auto"}
     boxes = [ipywidgets.Checkbox(description=option.label, indent=False, layout=wide) for option in question.options]
     names = [option.name for option in question.options]
-    columns = 2 if max(len(option.label) for option in question.options) <= 36 else 1
-    track = f"repeat({columns}, minmax(0, 1fr))"
+    narrow = max(len(option.label) for option in question.options) <= 36
+    track = "repeat(auto-fit, minmax(250px, 1fr))" if narrow else "minmax(0, 1fr)"
     grid = ipywidgets.GridBox(boxes, layout={"grid_template_columns": track, "max_width": "700px"})
     return grid, lambda: [name for name, box in zip(names, boxes, strict=True) if box.value]
 

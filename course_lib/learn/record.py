@@ -7,10 +7,13 @@ same file, two files can be merged, and the first answer to a question stays the
 import json
 import os
 import tempfile
+import time
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
+from threading import RLock
 from typing import Any, TypeAlias
 from uuid import uuid4
 
@@ -19,7 +22,8 @@ from filelock import FileLock, Timeout
 Event: TypeAlias = dict[str, Any]
 
 FORMAT = 1
-LOCK_SECONDS = 10.0
+LOCK_SECONDS = 5.0
+MICROSECOND = timedelta(microseconds=1)
 
 # What each kind of event must hold, beside id, at, kind and key, to be readable.
 FIELDS: dict[str, dict[str, type]] = {
@@ -34,7 +38,7 @@ class NewerFormat(OSError):
 
 
 class Record:
-    """Events in a file, safe to write from several kernels at once.
+    """Events in a file, safe to write from several kernels, and from several threads of one kernel, at once.
 
     What cannot be saved (a read-only folder, a full disk) stays in memory, is said in `trouble`, and is tried again
     with every later event. A damaged file is set aside and said so in `notice`.
@@ -46,27 +50,33 @@ class Record:
         self.trouble = ""
         self.notice = ""
         self._unsaved: list[Event] = []
+        self._busy = RLock()  # a widget's callback may run in another thread than the cell
 
     def add(self, kind: str, key: str, **details: Any) -> Event:
         """Add one event of `kind` about the question or exercise `key`, save it and return it."""
-        event = {"id": uuid4().hex, "at": self._now(), "kind": kind, "key": key, **details}
-        self._unsaved.append(event)
-        self._save()
-        return event
+        with self._busy:
+            event = {"id": uuid4().hex, "at": self._now(), "kind": kind, "key": key, **details}
+            self._unsaved.append(event)
+            self._save()
+            return event
 
     def events(self, kind: str | None = None, key: str | None = None) -> list[Event]:
         """Return the events, oldest first, of one kind or about one key where these are given."""
-        events = _merge(self._saved(), self._unsaved)
+        with self._busy:
+            events = _merge(self._read(), self._unsaved)
         return [e for e in events if kind in (None, e["kind"]) and key in (None, e["key"])]
 
     def export(self, target: str | Path) -> str:
         """Write a copy of the record to `target`, which must not exist yet, and say how many events it holds.
 
-        Raises FileExistsError, with what to do, where there is a file of that name.
+        Raises FileExistsError or FileNotFoundError, with what to do, where there is a file of that name or no such
+        folder.
         """
         target = Path(target)
         if target.exists():
             raise FileExistsError(f"{target} exists already and was left as it is. Choose another name.")
+        if not target.resolve().parent.is_dir():
+            raise FileNotFoundError(f"There is no folder {target.resolve().parent}. Make it, or choose another.")
         events = self.events()
         _write(target, events)
         return f"{len(events)} events written to {target}."
@@ -79,19 +89,23 @@ class Record:
         events, damaged = _parse(Path(source).read_bytes())
         if damaged and not events:
             raise ValueError(f"{source} is not a record of this course. Nothing was imported.")
-        known = {event["id"] for event in self.events()}
-        new = [event for event in events if event["id"] not in known]
-        self._unsaved += new
-        self._save()
+        with self._busy:
+            known = {event["id"] for event in self.events()}
+            new = [event for event in events if event["id"] not in known]
+            self._unsaved += new
+            self._save()
         lost = " Some entries of that file could not be read and were left out." if damaged else ""
         return f"{len(new)} new events of {len(events)} imported from {source}.{lost} {self.trouble}".rstrip()
 
     def _save(self) -> None:
         """Write what is in the file and what is not yet saved, as one file, under the lock."""
         try:
-            with self._lock():
-                saved = self._read_or_set_aside()
-                _write(self.path, _merge(saved, self._unsaved))
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with FileLock(f"{self.path}.lock", timeout=LOCK_SECONDS):
+                events, damaged = self._parsed()
+                if damaged:
+                    self._set_aside(len(events))
+                _write(self.path, _merge(events, self._unsaved))
         except (OSError, Timeout) as error:
             self.trouble = (
                 f"Your record could not be saved to {self.path} ({_reason(error)}). It is kept in this notebook's "
@@ -102,41 +116,38 @@ class Record:
             self._unsaved.clear()
             self.trouble = ""
 
-    def _saved(self) -> list[Event]:
-        """Return what the file holds; under the lock where there can be one, since a damaged file is moved."""
+    def _read(self) -> list[Event]:
+        """Return what the file holds. It is replaced in one step, so reading needs no lock; mending it does."""
         try:
-            with self._lock():
-                return self._read_or_set_aside()
-        except NewerFormat as error:
-            self.trouble = str(error)
+            events, damaged = self._parsed()
+            if damaged:
+                self._save()
+            return events
+        except OSError as error:
+            self.trouble = self.trouble or f"Your record in {self.path} could not be read ({_reason(error)})."
             return []
-        except (OSError, Timeout):  # a read-only folder: nobody can be writing there
-            return _parse(self.path.read_bytes())[0] if self.path.is_file() else []
 
-    def _read_or_set_aside(self) -> list[Event]:
-        """Return the file's events. A damaged file is kept under a new name, and what can be read of it goes on."""
-        if not self.path.exists():
-            return []
-        events, damaged = _parse(self.path.read_bytes())
-        if damaged:
-            aside = _free_name(self.path)
-            self.path.replace(aside)
-            _write(self.path, events)
-            self.notice = (
-                f"{self.path.name} was damaged. It is kept as {aside.name}; {len(events)} events could be read from it."
-            )
-        return events
+    def _parsed(self) -> tuple[list[Event], bool]:
+        try:
+            return _parse(self.path.read_bytes())
+        except FileNotFoundError:
+            return [], False
 
-    def _lock(self) -> FileLock:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        return FileLock(f"{self.path}.lock", timeout=LOCK_SECONDS)
+    def _set_aside(self, readable: int) -> None:
+        """Keep a damaged file under a new name and say so, before anything is written in its place."""
+        number = 1
+        while (aside := self.path.with_name(f"{self.path.stem}.damaged-{number}{self.path.suffix}")).exists():
+            number += 1
+        _replace(aside, self.path.read_bytes())
+        self.notice = (
+            f"{self.path.name} was damaged. It is kept as {aside.name}; {readable} events could be read from it."
+        )
 
     def _now(self) -> str:
-        """Return the time as text that sorts, always later than this kernel's last unsaved event."""
+        """Return the time as text that sorts: later than every event so far, also where the clock went back."""
+        last = max((event["at"] for event in self.events()), default="")
         now = datetime.now(UTC)
-        if self._unsaved:
-            now = max(now, datetime.fromisoformat(self._unsaved[-1]["at"]) + timedelta(microseconds=1))
-        return now.isoformat(timespec="microseconds")
+        return _stamp(max(now, datetime.fromisoformat(last) + MICROSECOND) if last else now)
 
 
 @cache
@@ -166,45 +177,60 @@ def _parse(raw: bytes) -> tuple[list[Event], bool]:
         raise NewerFormat("it was written by a newer version of this course; update the course to go on with it")
     if not isinstance(entries, list):
         return [], True
-    events = [entry for entry in entries if _is_event(entry)]
+    events = [event for event in map(_event, entries) if event]
     return events, len(events) < len(entries)
 
 
-def _is_event(entry: object) -> bool:
+def _event(entry: object) -> Event | None:
+    """Return an entry of the file as an event, its time in UTC so that times sort as text, or None."""
     if not isinstance(entry, dict) or not all(isinstance(entry.get(f), str) for f in ("id", "at", "kind", "key")):
-        return False
+        return None
     fields = FIELDS.get(entry["kind"], {})
     if not all(isinstance(entry.get(name), kind) for name, kind in fields.items()):
-        return False
-    lists = [entry[name] for name, kind in fields.items() if kind is list]
-    return all(isinstance(item, str) for entries in lists for item in entries)
+        return None
+    if not all(isinstance(item, str) for name, kind in fields.items() if kind is list for item in entry[name]):
+        return None
+    try:
+        at = datetime.fromisoformat(entry["at"])
+        if not 2000 <= at.year < 9000:
+            return None
+        return {**entry, "at": _stamp(at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC))}
+    except (ValueError, OverflowError):
+        return None
+
+
+def _stamp(at: datetime) -> str:
+    return at.isoformat(timespec="microseconds")
 
 
 def _write(path: Path, events: list[Event]) -> None:
-    """Replace the file in one step, so that a crash leaves the old one or the new one and never half of either."""
+    _replace(path, (json.dumps({"format": FORMAT, "events": events}, indent=1) + "\n").encode("ascii"))
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Replace a file in one step, so that a crash leaves the old one or the new one and never half of either."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.stem, suffix=".part")
     part = Path(name)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            json.dump({"format": FORMAT, "events": events}, file, indent=1)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
+        part.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o644)
+        for pause in (0.02, 0.05, 0.1, 0.2):
+            with suppress(PermissionError):  # Windows, while another program has the file open for a moment
+                part.replace(path)
+                return
+            time.sleep(pause)
         part.replace(path)
     except BaseException:
         part.unlink(missing_ok=True)
         raise
 
 
-def _free_name(path: Path) -> Path:
-    number = 1
-    while (name := path.with_name(f"{path.stem}.damaged-{number}{path.suffix}")).exists():
-        number += 1
-    return name
-
-
 def _reason(error: Exception) -> str:
     if isinstance(error, Timeout):
-        return "another notebook has been writing to it for ten seconds"
+        return f"another notebook has been writing to it for {LOCK_SECONDS:g} seconds"
     if isinstance(error, NewerFormat):
         return str(error)
     return getattr(error, "strerror", None) or type(error).__name__

@@ -42,9 +42,9 @@ def outcomes(record: Record) -> list[Outcome]:
 
 
 def summary(record: Record) -> Shown:
-    """Return the whole record as one card."""
+    """Return the whole record as one card: what to ask again first, and all results folded away behind it."""
     answered = outcomes(record)
-    pieces = [_predictions(answered), *_confidence(answered), _exercises(record), *_revisit(answered)]
+    pieces = [*_revisit(answered), *_confidence(answered), _exercises(record), _predictions(answered)]
     notices = [paragraph(text, "missed") for text in (record.notice, record.trouble) if text]
     if not any(pieces):
         pieces = [paragraph("Nothing here yet: your predictions and exercises appear as you make them.")]
@@ -56,7 +56,10 @@ def _predictions(answered: list[Outcome]) -> str:
         [escape(o.question), escape(", ".join(o.answer)), escape(o.confidence), _result(o), _verdict(o)]
         for o in answered
     ]
-    return table(["Question", "You predicted", "How sure", "Result", ""], rows) if rows else ""
+    if not rows:
+        return ""
+    inside = table(["Question", "You predicted", "How sure", "Result", ""], rows)
+    return f"<details><summary>Predicted against actual ({len(rows)})</summary>{inside}</details>"
 
 
 def _result(outcome: Outcome) -> str:

@@ -82,6 +82,12 @@ def test_an_exception_in_the_learners_code_is_named_with_its_line(lesson):
     assert outcomes(lesson) == ["error"]
 
 
+def test_the_line_is_the_learners_and_not_that_of_a_library(lesson):
+    scope = {}
+    exec(compile("import re\n\ndef broken(x):\n    return re.findall('(Section', 'x')\n", "cell", "exec"), scope)
+    assert "(line 4 of its cell)" in repr(lesson.check("double", scope["broken"]))
+
+
 def test_a_function_with_other_parameters_is_an_error_of_the_learners(lesson):
     assert lesson.check("double", lambda: 6).outcome == "error"
 

@@ -1,6 +1,8 @@
 import json
 import subprocess
 import sys
+import threading
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -53,12 +55,113 @@ def test_two_processes_lose_none_of_two_hundred_writes_each(path):
     assert keys == {f"{name}/{number}" for name in ("one", "two") for number in range(200)}
 
 
-def test_an_older_event_stays_before_a_newer_one_also_where_the_clock_stands_still(path, monkeypatch):
+class Clock(datetime):
+    """A clock that shows what it is told."""
+
+    shows = datetime(2026, 9, 25, 12, tzinfo=UTC)
+
+    @classmethod
+    def now(cls, tz=None):
+        return cls.shows
+
+
+@pytest.mark.parametrize("later", [timedelta(0), timedelta(hours=-1)], ids=["stands still", "goes back"])
+def test_the_first_answer_stays_the_first_also_where_the_clock(path, monkeypatch, later):
+    monkeypatch.setattr(record_module, "datetime", Clock)
+    monkeypatch.setattr(Clock, "shows", datetime(2026, 9, 25, 12, tzinfo=UTC))
+    for number in range(5):
+        prediction(Record(path), answer=[str(number)])
+        monkeypatch.setattr(Clock, "shows", Clock.shows + later)
+    assert [event["answer"] for event in Record(path).events()] == [[str(number)] for number in range(5)]
+
+
+def test_two_threads_of_one_kernel_lose_nothing(path):
     record = Record(path)
-    monkeypatch.setattr(Record, "_now", lambda self: "2026-09-25T00:00:00.000000+00:00")
-    first = prediction(record)
-    record.add("hint", "n/e")
-    assert record.events("prediction")[0]["id"] == first["id"]
+    workers = [
+        threading.Thread(target=lambda n=n: [record.add("hint", f"{n}/{i}") for i in range(40)]) for n in range(3)
+    ]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert record.trouble == ""
+    assert len(Record(path).events()) == len(record.events()) == 120
+
+
+@pytest.mark.parametrize("at", ["yesterday", "", "9999-12-31T23:59:59.999999+00:00", "0001-01-01T00:00:00"])
+def test_an_event_without_a_usable_time_is_left_out_and_later_answers_are_kept(tmp_path, at):
+    other = Record(tmp_path / "other.json")
+    prediction(other)
+    text = (tmp_path / "other.json").read_text(encoding="utf-8")
+    (tmp_path / "other.json").write_text(text.replace(other.events()[0]["at"], at), encoding="utf-8")
+    record = Record(tmp_path / "mine.json")
+    with pytest.raises(ValueError, match="not a record"):
+        record.import_from(tmp_path / "other.json")
+    prediction(record)
+    assert len(record.events()) == 1
+
+
+def test_times_of_other_zones_are_ordered_as_times(tmp_path):
+    record = Record(tmp_path / "r.json")
+    prediction(record, answer=["utc"])
+    content = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
+    earlier = {**content["events"][0], "id": "x", "answer": ["naive"], "at": "2020-01-01T00:00:00"}
+    zone = {**content["events"][0], "id": "y", "answer": ["zone"], "at": "2020-01-01T01:30:00+02:00"}
+    content["events"] += [earlier, zone]
+    (tmp_path / "r.json").write_text(json.dumps(content), encoding="utf-8")
+    assert [event["answer"] for event in Record(tmp_path / "r.json").events()] == [["zone"], ["naive"], ["utc"]]
+
+
+def test_a_file_that_cannot_be_read_is_said_and_answers_are_kept_in_memory(path):
+    path.mkdir(parents=True)  # a folder in its place: reading fails on every system
+    record = Record(path)
+    assert record.events() == []
+    assert "could not be read" in record.trouble
+    prediction(record)
+    assert len(record.events()) == 1
+
+
+def test_a_full_disk_while_a_damaged_file_is_set_aside_loses_nothing(path, monkeypatch):
+    prediction(Record(path))
+    content = json.loads(path.read_text(encoding="utf-8"))
+    content["events"].append("torn")
+    path.write_text(json.dumps(content), encoding="utf-8")
+    record = Record(path)
+    with monkeypatch.context() as patch:
+        fail_to_write(patch)
+        assert len(record.events()) == 1
+        assert "No space left" in record.trouble
+    assert len(record.events()) == 1
+    assert "damaged-1" in record.notice
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
+def test_the_file_keeps_its_permissions(path):
+    prediction(Record(path))
+    assert path.stat().st_mode & 0o777 == 0o644
+    path.chmod(0o664)
+    prediction(Record(path), key="n/other")
+    assert path.stat().st_mode & 0o777 == 0o664
+
+
+def test_a_file_that_another_program_holds_for_a_moment_is_written_a_little_later(path, monkeypatch):
+    record, real, calls = Record(path), Path.replace, []
+
+    def held(self, target):
+        calls.append(target)
+        if len(calls) < 3:
+            raise PermissionError(13, "used by another process")
+        return real(self, target)
+
+    monkeypatch.setattr(Path, "replace", held)
+    prediction(record)
+    assert record.trouble == ""
+    assert len(calls) == 3
+
+
+def test_an_export_to_a_missing_folder_says_which(tmp_path):
+    with pytest.raises(FileNotFoundError, match="There is no folder"):
+        Record(tmp_path / "r.json").export(tmp_path / "nowhere" / "mine.json")
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,15 @@ def test_misses_are_asked_again_the_surest_first(tmp_path):
     assert again.index("Question sure?") < again.index("Question guess?")
 
 
+def test_what_is_asked_again_stands_before_the_results_which_are_folded_away(tmp_path):
+    record = Record(tmp_path / "r.json")
+    predict(record, "a", "x")
+    reveal(record, "a", "y")
+    html = summary(record)._repr_html_()
+    assert html.index("Ask yourself again") < html.index("<summary>Predicted against actual (1)</summary>")
+    assert html.count("<details>") == html.count("</details>") == 2
+
+
 def test_exercises_show_attempts_state_and_help(tmp_path):
     record = Record(tmp_path / "r.json")
     for outcome in ("wrong", "error", "right"):
