@@ -19,10 +19,16 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent
 NEEDED = (3, 11)
 LIGHT = ["requirements.txt", "requirements-weights.txt"]
-PIN_FILES = {"light": LIGHT, "test": [*LIGHT, "requirements-test.txt"], "full": ["requirements-full.txt", LIGHT[0]]}
+PIN_FILES = {
+    "light": LIGHT,
+    "test": [*LIGHT, "requirements-test.txt"],
+    "full": ["requirements-full.txt", LIGHT[0]],
+    "colab": ["requirements-colab-test.txt"],  # a stand-in for Colab: see tools/places.py
+}
 SIZES = {
     "light": "600 MB on disk, half a minute on a fast line",
     "test": "900 MB on disk, about a minute on a fast line",
+    "colab": "400 MB on disk",
     "full": "sentence-transformers and torch: 1.3 GB more; on Linux torch may fetch 3 GB",
 }
 STARTED, STAMP, LOG = "course-started", "course-complete.json", "course-install.log"
@@ -273,6 +279,7 @@ def parse(arguments: list) -> argparse.Namespace:
     verbs.add_parser("doctor", help="say what works on this machine")
     verbs.add_parser("build", help="make the learner's and the solved notebooks from notebooks/source")
     verbs.add_parser("vectors", help="remake the cached vectors of the course's own texts")
+    verbs.add_parser("publish", help="write the public address OWNER/REPO into the notebooks and the README")
     options, options.rest = parser.parse_known_args(arguments)
     if options.rest and options.verb in ("lab", "doctor"):
         parser.error("unknown: " + " ".join(options.rest))

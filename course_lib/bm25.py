@@ -6,6 +6,7 @@ The index stores which words stand in which text and how often. No model compute
 import re
 import sqlite3
 from collections.abc import Mapping
+from threading import Lock
 from typing import Literal
 
 from course_lib.retrieval import Hit
@@ -36,7 +37,9 @@ class BM25Index:
 
     def __init__(self, documents: Mapping[str, str], tokenizer: Tokenizer = "unicode61") -> None:
         """Index `documents`, a mapping from id to text. "porter" also joins word forms: days and day are one word."""
-        self._db = sqlite3.connect(":memory:")
+        # A widget's callback may run in another thread than the cell that made the index.
+        self._db = sqlite3.connect(":memory:", check_same_thread=False)
+        self._busy = Lock()
         self._db.execute(f"CREATE VIRTUAL TABLE texts USING fts5(id UNINDEXED, body, tokenize = '{tokenizer}')")
         rows = ((id, body.encode("utf-8", "replace").decode("utf-8")) for id, body in documents.items())
         self._db.executemany("INSERT INTO texts VALUES (?, ?)", rows)
@@ -53,4 +56,6 @@ class BM25Index:
         if not query:
             return []
         sql = "SELECT id, bm25(texts), body FROM texts WHERE texts MATCH ? ORDER BY rank, rowid LIMIT ?"
-        return [Hit(id, abs(score), body) for id, score, body in self._db.execute(sql, (query, k))]
+        with self._busy:
+            rows = self._db.execute(sql, (query, k)).fetchall()
+        return [Hit(id, abs(score), body) for id, score, body in rows]

@@ -4,11 +4,13 @@ This is the classic pipeline's retrieval step and the one thing in the course th
 and the encoder are arguments, so that the module can be lifted out as it is.
 """
 
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal, Protocol
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,6 +66,8 @@ class DenseIndex:
 
         Raises ValueError for k below 1.
         """
+        if k < 1:
+            raise ValueError(f"k is {k}, but the cut-off is counted from 1")
         if not question.strip() or not self.ids:
             return []
         best = dense_top(self.encoder.encode([question])[0], self.vectors, k)
@@ -76,15 +80,19 @@ def load_encoder(
 ) -> Encoder:
     """Return all-MiniLM-L6-v2 as an encoder.
 
-    `backend` "auto" takes sentence-transformers where it is installed, else the numpy encoder over the same weights.
+    `backend` "auto" takes sentence-transformers where it can be imported, else the numpy encoder over the same weights.
     `vectors` names a vector cache (see `save_vectors`): its texts need no model, and the model is loaded at the first
     text that is not in it. Raises FileNotFoundError, with what to do, where the weights are needed and missing.
     """
 
     def load() -> Encoder:
-        torch_installed = find_spec("sentence_transformers") is not None
-        if backend == "sentence-transformers" or (backend == "auto" and torch_installed):
+        if backend == "sentence-transformers":
             return _SentenceTransformerEncoder()
+        if backend == "auto" and find_spec("sentence_transformers") is not None:
+            try:
+                return _SentenceTransformerEncoder()
+            except (ImportError, OSError) as error:  # a torch whose libraries do not load: the weights still do
+                warnings.warn(f"sentence-transformers could not be loaded ({error}); numpy is used.", stacklevel=2)
         return minilm.MiniLM(minilm.find_weights())
 
     return CachedEncoder(read_vectors(vectors), load) if vectors is not None else load()
@@ -101,6 +109,8 @@ class CachedEncoder:
 
     def encode(self, texts: Sequence[str]) -> Array:
         """Return shape (len(texts), 384), each row of length 1, as the model itself would."""
+        if isinstance(texts, str):
+            raise ValueError("encode takes a list of texts, and was given one text: write [text]")
         unknown = [text for text in texts if text_key(text) not in self._known]
         if unknown and self._model is None:
             self._model = self._load()
@@ -142,9 +152,15 @@ def save_vectors(path: Path, texts: Iterable[str], encoder: Encoder) -> None:
 
 
 def read_vectors(path: Path) -> dict[str, Array]:
-    """Return the cached vectors of `path` by text key, or an empty mapping where there is no such file."""
+    """Return the cached vectors of `path` by text key, or an empty mapping where there is no such file.
+
+    Raises ValueError, with what to do, where the file is damaged.
+    """
     if not path.is_file():
         return {}
-    with np.load(path, allow_pickle=False) as stored:
-        keys, rows = stored["keys"], stored["vectors"].astype(np.float32)
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            keys, rows = stored["keys"], stored["vectors"].astype(np.float32)
+    except (ValueError, KeyError, BadZipFile, EOFError):
+        raise ValueError(f"{path.name} is damaged. Fetch it again, or run `python course.py vectors`.") from None
     return {key.decode("ascii"): row for key, row in zip(keys, rows, strict=True)}

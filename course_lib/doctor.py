@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Literal, TypeAlias
 
 State: TypeAlias = Literal["ok", "missing", "optional"]
@@ -134,13 +135,17 @@ def record() -> Finding:
     from course_lib.learn.record import open_record
 
     path = open_record().path
-    if os.access(_first_existing(path), os.W_OK):
-        return Finding("record", "ok", str(path))
-    return Finding("record", "missing", f"{path} cannot be written", "set COURSE_RECORD to a file in another folder")
+    try:
+        with TemporaryFile(dir=_first_existing(path.parent)):
+            return Finding("record", "ok", str(path))
+    except OSError:
+        return Finding(
+            "record", "missing", f"{path} cannot be written", "set COURSE_RECORD to a file in another folder"
+        )
 
 
-def _first_existing(path: Path) -> Path:
-    return path if path.exists() else _first_existing(path.parent)
+def _first_existing(folder: Path) -> Path:
+    return folder if folder.exists() else _first_existing(folder.parent)
 
 
 def _version(package: str) -> str | None:

@@ -40,6 +40,8 @@ class MiniLM:
 
     def encode(self, texts: Sequence[str]) -> Array:
         """Return one unit row a text, shape (len(texts), 384). What is past 256 word pieces of a text is not read."""
+        if isinstance(texts, str):
+            raise ValueError("encode takes a list of texts, and was given one text: write [text]")
         rows = np.zeros((len(texts), DIMENSIONS), dtype=np.float32)
         for row, text in zip(rows, texts, strict=True):
             row[:] = self._encode_one(word_piece_ids(text, self.vocabulary))

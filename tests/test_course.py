@@ -472,7 +472,7 @@ def test_doctor_takes_the_learners_environment_then_the_tests_then_the_running_p
 
 def test_each_verb_is_one_line_of_help(bare: Path) -> None:
     lines = course(bare, "--help", COLUMNS="120").stdout.splitlines()
-    for verb in ("lab", "test", "doctor", "build", "vectors"):
+    for verb in ("lab", "test", "doctor", "build", "vectors", "publish"):
         assert sum(line.split()[:1] == [verb] for line in lines) == 1
 
 

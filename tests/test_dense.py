@@ -1,3 +1,4 @@
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -5,6 +6,7 @@ import pytest
 
 from course_lib.corpora import agreement
 from course_lib.dense import CachedEncoder, DenseIndex, dense_top, load_encoder, read_vectors, save_vectors, text_key
+from course_lib.minilm import MiniLM
 from course_lib.retrieval import outcome, rank_of
 
 TOP_SIX = [("7.1", 0.585), ("7.3", 0.466), ("7.2", 0.425), ("B", 0.36), ("8", 0.359), ("A", 0.268)]
@@ -127,3 +129,25 @@ def test_the_stored_vectors_are_the_models_own(tmp_path):
 
 def test_the_stored_vectors_stay_small():
     assert agreement.VECTORS.stat().st_size < 5_000_000
+
+
+@pytest.mark.parametrize("content", [b"", b"version https://git-lfs.github.com/spec/v1", b"PK\x03\x04 cut off"])
+def test_a_damaged_cache_is_said_with_what_to_do(tmp_path, content):
+    (tmp_path / "agreement.npz").write_bytes(content)
+    with pytest.raises(ValueError, match=r"agreement\.npz is damaged.*course\.py vectors"):
+        read_vectors(tmp_path / "agreement.npz")
+
+
+def test_one_text_instead_of_a_list_is_refused_in_a_sentence():
+    for encoder in (load_encoder(agreement.VECTORS), load_encoder(backend="numpy")):
+        with pytest.raises(ValueError, match="a list of texts"):
+            encoder.encode("late payment")
+
+
+def test_a_torch_that_does_not_load_leaves_the_numpy_encoder(monkeypatch, tmp_path):
+    (tmp_path / "sentence_transformers.py").write_text("raise OSError('[WinError 126] c10.dll')", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "sentence_transformers", raising=False)
+    with pytest.warns(UserWarning, match="WinError 126"):
+        encoder = load_encoder()
+    assert isinstance(encoder, MiniLM)

@@ -100,7 +100,10 @@ def test_little_memory_is_said(monkeypatch):
 
 
 def test_a_record_that_cannot_be_written_is_said(monkeypatch):
-    monkeypatch.setattr(doctor.os, "access", lambda path, mode: False)
+    def refuse(dir):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(doctor, "TemporaryFile", refuse)
     assert "COURSE_RECORD" in doctor.record().remedy
 
 

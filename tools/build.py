@@ -24,8 +24,9 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 
+from tools.address import REPOSITORY
 from tools.check import errors_of, widget_callback_errors
-from tools.first_cell import FIRST_CELL
+from tools.first_cell import FIRST_CELL, links
 from tools.source import NOTEBOOKS, BuildError, read_source, solution_of, source_names, tags
 
 CELL_TIMEOUT = 120  # seconds
@@ -48,6 +49,15 @@ def with_first_cell(nb: NotebookNode) -> NotebookNode:
         )
     result = deepcopy(nb)
     result.cells.insert(1, nbformat.v4.new_code_cell(FIRST_CELL))  # type: ignore[no-untyped-call]
+    return result
+
+
+def with_links(nb: NotebookNode, path: str, repository: str = REPOSITORY) -> NotebookNode:
+    """The notebook with links to open it elsewhere under its title; unchanged where nothing is published."""
+    result = deepcopy(nb)
+    if repository:
+        title, *rest = result.cells[0].source.split("\n")
+        result.cells[0].source = "\n".join([title, "", links(repository, path), *rest])
     return result
 
 
@@ -106,14 +116,16 @@ def rebuilt(
 ) -> tuple[NotebookNode, NotebookNode]:
     """(learner, solved) of one source, neither executed: what the stored notebooks must agree with."""
     source = with_first_cell(read_source(notebooks / "source" / f"{name}.py"))
-    return finished(learner(source), name), finished(solved(source, name, solution_of), name)
+    for_learner = with_links(learner(source), f"notebooks/{name}.ipynb")
+    with_solutions = with_links(solved(source, name, solution_of), f"notebooks/solved/{name}.ipynb")
+    return finished(for_learner, name), finished(with_solutions, name)
 
 
 # --- executing ---
 
 
-def execute(nb: NotebookNode, folder: Path) -> NotebookNode:
-    """The notebook with outputs, run 1..n on a fresh kernel in `folder`, with an empty record.
+def execute(nb: NotebookNode, folder: Path, python: str | Path = sys.executable) -> NotebookNode:
+    """The notebook with outputs, run 1..n on a fresh kernel of `python` in `folder`, with an empty record.
 
     Raises BuildError naming the cell and its error when a cell raises, takes longer than CELL_TIMEOUT or
     kills the kernel, and when a widget callback raised, which the run itself passes over in silence.
@@ -124,7 +136,7 @@ def execute(nb: NotebookNode, folder: Path) -> NotebookNode:
             client = NotebookClient(
                 done,
                 timeout=CELL_TIMEOUT,
-                km=manager_of_this_interpreter(),
+                km=manager_of(python),
                 coalesce_streams=True,
                 record_timing=False,
                 extra_arguments=["--IPKernelApp.log_level=40"],  # errors only: a remark on transport is not ours
@@ -140,9 +152,17 @@ def execute(nb: NotebookNode, folder: Path) -> NotebookNode:
     return done
 
 
+def manager_of(python: str | Path) -> AsyncKernelManager:
+    """A manager whose kernel "python3" is the interpreter `python`, whatever kernels are installed."""
+    manager = AsyncKernelManager(kernel_name="python3", kernel_spec_manager=KernelSpecManager(kernel_dirs=[]))
+    assert manager.kernel_spec is not None  # with no folders to look in, the one that comes with ipykernel
+    manager.kernel_spec.argv[0] = str(python)
+    return manager
+
+
 def manager_of_this_interpreter() -> AsyncKernelManager:
-    """A manager whose kernel "python3" is the running interpreter, whatever kernels are installed."""
-    return AsyncKernelManager(kernel_name="python3", kernel_spec_manager=KernelSpecManager(kernel_dirs=[]))
+    """A manager whose kernel "python3" is the running interpreter."""
+    return manager_of(sys.executable)
 
 
 def kernel_environment(empty: Path) -> dict[str, str]:

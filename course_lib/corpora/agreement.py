@@ -41,6 +41,14 @@ QUESTIONS = (
     LabelledQuestion("What does it cost to have the service switched on again after suspension?", ("B",)),
 )
 
+# The analyst's question as four other people might have put it.
+REWORDINGS = (
+    "What do we owe in interest if we pay an invoice 20 days late?",
+    "How much interest do we owe if we pay a bill 20 days late?",
+    "How much interest must we pay for an invoice that is 20 days overdue?",
+    "How much interest is due if an invoice is paid 20 days late?",
+)
+
 # For the refresher on embeddings: one meaning in two wordings, and one word in two meanings.
 REFRESHER = (
     "When must we pay the bill?",
@@ -58,4 +66,4 @@ def sections() -> tuple[Section, ...]:
 
 def cached_texts() -> list[str]:
     """Return every text whose vector is kept in `VECTORS`."""
-    return [*(section.chunk for section in sections()), *(q.text for q in QUESTIONS), *REFRESHER]
+    return [*(section.chunk for section in sections()), *(q.text for q in QUESTIONS), *REWORDINGS, *REFRESHER]

@@ -1,7 +1,7 @@
 """A line chart as inline SVG, written from numbers: it follows the theme, and the same numbers give the same bytes.
 
-Each line has its own dash and marker, so that it can be told apart without colour, and the numbers stand in a table
-below, for those who read rather than see.
+Each line has its own dash and its name at its end, so that it can be told apart without colour, and the numbers stand
+in a table below, for those who read rather than see.
 """
 
 from collections.abc import Sequence

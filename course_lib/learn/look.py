@@ -27,7 +27,7 @@ STYLE = """<style>
 .vr.vr-card td.vr-num,.vr.vr-card th.vr-num{text-align:right;font-variant-numeric:tabular-nums}
 .vr code,.vr pre{white-space:pre-wrap;overflow-wrap:anywhere;background:transparent;color:inherit}
 .vr-gold,.vr-retrieved,.vr-missed{border-left:4px solid;padding-left:6px}
-.vr td .vr-gold,.vr td .vr-retrieved,.vr td .vr-missed,.vr.vr-card .vr-num{white-space:nowrap}
+.vr.vr-card .vr-num{white-space:nowrap}.vr-picture{overflow-x:auto}
 .vr.vr-card th,.vr.vr-card td{overflow-wrap:break-word}
 .vr.vr-card .widget-checkbox label,.vr.vr-card .widget-label-basic,.vr.vr-card .widget-radio-box label{
  white-space:normal;height:auto;line-height:1.4}

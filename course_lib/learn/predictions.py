@@ -256,7 +256,7 @@ def _every_reason(question: Question, answer: Answer, right: Answer) -> str:
     rows = []
     for option in question.options:
         said, is_so = option.name in answer, option.name in right
-        verdict = mark("retrieved", "as you said") if said == is_so else mark("missed", "not as you said")
+        verdict = mark("retrieved", "right") if said == is_so else mark("missed", "missed")
         rows.append([escape(option.name), "yes" if is_so else "no", verdict, escape(option.why)])
     return table(["", "Result", "You", "Why"], rows)
 

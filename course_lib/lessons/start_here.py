@@ -1,4 +1,4 @@
-"""The opening notebook: the rate that lived in Schedule B."""
+"""The opening notebook: an assistant that does not find a rate, and what the miss is called."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -210,7 +210,7 @@ SYSTEMS = (
     ),
     System(
         "SPLADE",
-        "SPLADE, an inverted index of learned term weights",
+        "SPLADE: like BM25's index of words, with weights from a neural encoder",
         "a weight a term, from a neural encoder",
         True,
         "It looks like BM25's index, but a model computed the weights: change it and the corpus is encoded again.",
@@ -220,7 +220,7 @@ SYSTEMS = (
         "BM25 in a search engine",
         "how often each word stands in each text",
         False,
-        "You can write the counts as a vector, but no model computed them.",
+        "Its counts can be laid out as a vector, and still they were counted, not computed by a model.",
     ),
     System(
         "SQL",
@@ -333,8 +333,10 @@ def judge_name_the_failure(function: Any) -> str | None:
 def _question_to_ask(rank: int | None, pool: int, k: int) -> str:
     if rank is None:
         return "A rank of None means that the retriever never returned the section, at any depth."
-    if rank in (pool, k):
-        return "Look at the limit itself: a pool of 50 has a place for the section that is ranked 50th."
+    if rank == pool:
+        return f"Look at the limit itself: a pool of {pool} has a place for the section that is ranked {pool}th."
+    if rank == k:
+        return f"Look at the limit itself: a cut-off of {k} passes the section at rank {k} on."
     if pool < k:
         return "The cut-off can only choose from what is in the pool."
     return "Ask the two questions in order: did it enter the pool, and was it among the best k of the pool?"

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # The interest rate that lived in Schedule B
+# # Twenty days late
 #
 # *Opening notebook: a core of 30 minutes, and 15 more to go further. You need Python, and no key, no network, no
 # graphics card.*
@@ -11,8 +11,8 @@
 # - explain why a question can resemble the pointer to an answer more than the answer,
 # - apply the test that tells a vectorless system from the rest.
 #
-# The way of working: before each result there is a question. Answer it, say how sure you are, and only then run the
-# next cell. Being wrong here is cheap and it is what makes the result stick.
+# The way of working: before the results that matter there is a question. Answer it, say how sure you are, and only
+# then run the next cell. Being wrong here is cheap and it is what makes the result stick.
 
 # %%
 from course_lib.corpora import agreement
@@ -21,12 +21,13 @@ from course_lib.lessons.start_here import lesson, map_of_moves, pipeline_explore
 # %% [markdown]
 # ## A finance analyst needs a number by noon
 #
-# Her company pays for a hosted analytics service. An invoice will be paid 20 days late, and she has to book the
-# interest. She asks the contracts assistant: "How much interest do we owe if we pay an invoice 20 days late?"
+# Her company pays for a hosted analytics service. One invoice will be paid 20 days late, and the interest has to be in
+# the books today. She puts the question to a chat assistant over her contracts: "How much interest do we owe if we pay
+# an invoice 20 days late?"
 #
-# The assistant is the classic pipeline: each numbered section of the agreement is one chunk with its heading in front,
-# each chunk becomes a vector, and the three chunks nearest to the question go into the prompt. Here is the agreement,
-# fourteen sections of it.
+# The assistant runs the classic pipeline. It cuts an agreement at its numbered sections, turns each section, heading
+# included, into a vector, and gives the three that lie nearest to the question to a language model. Here are the
+# fourteen sections of this agreement.
 
 # %%
 sections = agreement.sections()
@@ -40,8 +41,8 @@ QUESTION = agreement.LATE_PAYMENT.text
 #
 # An encoder is a model that turns a text into a list of numbers, a vector: here all-MiniLM-L6-v2, with 384 numbers.
 # It was trained so that texts with the same meaning get vectors that point the same way. The cosine measures that:
-# 1 for the same direction, about 0 for texts that have nothing to do with each other. All vectors here have length 1,
-# so the cosine is the plain dot product.
+# 1 for the same direction, and the nearer to 0 the less two texts have in common. All vectors here have length 1, so
+# the cosine is the plain dot product.
 
 # %%
 from course_lib.dense import load_encoder
@@ -91,47 +92,46 @@ schedule_b = lesson.predict("schedule_b", answer="4th to 6th", confidence="a gue
 schedule_b
 
 # %% [markdown]
-# ## The classic pipeline, in three cells
+# ## The classic pipeline, in two cells
 #
-# First every chunk becomes a row of a matrix. This happens once, when the agreement is loaded.
+# Once, when the agreement is loaded, every section becomes a row of a matrix.
 
 # %%
-chunks = {section.id: f"{section.title}: {section.text}" for section in sections}
+chunks = {section.id: section.chunk for section in sections}
 vectors = encoder.encode(list(chunks.values()))
 vectors.shape
 
 # %% [markdown]
-# Then the question becomes a vector too, and one matrix product gives its cosine with every chunk. Sorting and cutting
-# is all that is left. Run it, and look at what stands in fourth place.
+# At question time the question becomes a vector too, and the rows that point most nearly the same way win:
+# `dense_top` is one matrix product and a sort. Run it, and compare the order with yours.
 
 # %%
-import numpy as np
+from course_lib.dense import dense_top
 
-scores = vectors @ encoder.encode([QUESTION])[0]
-order = np.argsort(-scores)
-top6 = [(list(chunks)[row], round(float(scores[row]), 3)) for row in order[:6]]
+ids = list(chunks)
+nearest = dense_top(encoder.encode([QUESTION])[0], vectors, k=len(ids))
+ranking = [ids[row] for row, _ in nearest]
+top6 = [(ids[row], round(cosine, 3)) for row, cosine in nearest[:6]]
 top6
 
 # %%
-top3.reveal([section_id for section_id, score in top6[:3]])
+top3.reveal(ranking[:3])
 
 # %%
-ranking = [list(chunks)[row] for row in order]
 schedule_b.reveal(ranking.index("B") + 1)
 
 # %% [markdown]
-# ## What the model can do with these three
+# ## Three sections leave a language model two ways out
 #
-# This is what the model receives. It can say that the rate is in Schedule B, which it does not have. Or it can supply a
-# rate that is common in other people's contracts. The first answer is useless to the analyst. The second is wrong, and
-# nothing in it looks wrong.
+# This is all that the language model gets. Either it refers the analyst to Schedule B, and she is where she started.
+# Or it fills in a rate that contracts often have, and she books a wrong amount that looks like any other.
 
 # %%
 prompt = "\n".join(f"[{section_id}] {chunks[section_id]}" for section_id in ranking[:3])
 print(prompt)
 
 # %% [markdown]
-# Two checks that need no model: does the prompt name the place where the rate stands, and does it hold the rate?
+# Two checks that need no language model: does the prompt name the place of the rate, and does it hold the rate?
 
 # %%
 {"names Schedule B": "Schedule B" in prompt, "holds a rate in percent": "%" in prompt}
@@ -147,14 +147,26 @@ interest = 10_000 * 0.12 * 20 / 365
 f"EUR {interest:.2f}"
 
 # %% [markdown]
-# ## One place more would have done, by a hair
+# ## A lead has a size
 #
-# With a cut-off of 4 Schedule B would be in the prompt. Before you ask for that, look at its lead over section 8, which
-# stands right behind it: one more clause about money, or another wording of the question, and the order flips.
+# The best four instead of the best three would have brought Schedule B. Before you ask for that, look at its lead over
+# section 8, which stands right behind it.
 
 # %%
-{"Schedule B": round(float(scores[order[3]]), 4), "section 8": round(float(scores[order[4]]), 4),
- "lead": round(float(scores[order[3]] - scores[order[4]]), 4)}
+(fourth, score_4), (fifth, score_5) = nearest[3:5]
+{ids[fourth]: round(score_4, 4), ids[fifth]: round(score_5, 4), "lead": round(score_4 - score_5, 4)}
+
+# %% [markdown]
+# Now four colleagues ask the same thing in their own words. Look for Schedule B in each list.
+
+# %%
+wordings = agreement.REWORDINGS
+found = [dense_top(vector, vectors, k=6) for vector in encoder.encode(wordings)]
+{text: " ".join(ids[row] for row, _ in best) for text, best in zip(wordings, found)}
+
+# %% [markdown]
+# Same meaning, same agreement, and the place of Schedule B depends on who asks. Section 8, which is about something
+# else, overtakes it for one wording and enters the top three for another.
 
 # %% [markdown]
 # ## A miss has one of two names
@@ -165,7 +177,7 @@ f"EUR {interest:.2f}"
 # - **Not retrieved**: it never entered the pool. No reordering can bring it back.
 # - **Ranked out**: it was in the pool and fell below the cut-off. A better order, or a larger k, would bring it in.
 #
-# In the analyst's pipeline the pool is just the top 3.
+# The analyst's pipeline collects three candidates and passes all three on.
 
 # %%
 from course_lib.retrieval import outcome, rank_of
@@ -199,21 +211,16 @@ pool50.reveal(name_at_50)
 pipeline_explorer()
 
 # %% [markdown]
-# ## Matching words does not find it either
+# ## Another index asks for another prediction
 #
 # *Four minutes.* Somebody in the review says: "Then use keyword search." BM25 is the ranking that most search engines
-# use; Move 1 takes it apart. SQLite has it built in, and two statements index the agreement. Note what the index
-# stores: words, and where they stand.
+# use, and a later notebook, Move 1, takes it apart. SQLite has it built in. This is the query it gets for the
+# analyst's question: any text with at least one of these words may come back.
 
 # %%
-import re
-import sqlite3
+from course_lib.bm25 import BM25Index, any_word
 
-db = sqlite3.connect(":memory:")
-db.execute("CREATE VIRTUAL TABLE agreement USING fts5(id UNINDEXED, title, body)")
-db.executemany("INSERT INTO agreement VALUES (?, ?, ?)", [(s.id, s.title, s.text) for s in sections])
-any_word = " OR ".join(f'"{word}"' for word in re.findall(r"\w+", QUESTION.lower()))
-any_word
+any_word(QUESTION)
 
 # %% tags=["exercise"]
 bm25 = lesson.predict("bm25")
@@ -224,59 +231,37 @@ bm25 = lesson.predict("bm25", answer="B never", confidence="fairly sure")
 bm25
 
 # %% [markdown]
-# SQLite gives better matches a lower, negative number.
+# A higher score is better here and in all later notebooks. SQLite itself shows the same numbers with a minus in front.
 
 # %%
-search = "SELECT id, round(bm25(agreement), 3) FROM agreement WHERE agreement MATCH ? ORDER BY rank"
-bm25_rows = db.execute(search, [any_word]).fetchall()
-bm25_ids = [section_id for section_id, score in bm25_rows]
-bm25_rows
+bm25_hits = BM25Index(chunks).search(QUESTION, k=14)
+bm25_ids = [hit.id for hit in bm25_hits]
+[(hit.id, round(hit.score, 3)) for hit in bm25_hits]
 
 # %%
 bm25.reveal(bm25_ids)
 
 # %% [markdown]
-# Why never? Because this is the list of words that the question shares with 7.3, and with Schedule B.
+# Why? These are the words that the question shares with 7.3, and with Schedule B.
 
 # %%
-question_words = set(re.findall(r"\w+", QUESTION.lower()))
-{section_id: sorted(question_words & set(re.findall(r"\w+", chunks[section_id].lower()))) for section_id in ("7.3", "B")}
+import re
+
+asked = set(re.findall(r"\w+", QUESTION.lower()))
+{i: sorted(asked & set(re.findall(r"\w+", chunks[i].lower()))) for i in ("7.3", "B")}
 
 # %% [markdown]
-# A common repair is to cut words down to their stems, so that "days" and "day" count as one. Look at what that changes
-# at the top and at the bottom of the list. The course's own index does the same in one line and turns the sign round,
-# so that here and in all later notebooks a higher score is better.
-
-# %%
-from course_lib.bm25 import BM25Index
-
-stemmed = BM25Index(chunks, tokenizer="porter").search(QUESTION, k=14)
-[(hit.id, round(hit.score, 3)) for hit in stemmed]
-
-# %% [markdown]
-# Schedule B is back, in the last place and with a score of nothing, because "365-day year" shares a stem with "20 days
-# late". That is an accident and not a repair: the two days have nothing to do with each other.
-#
-# In the terms of the taxonomy, without stemming:
+# In the terms of the two names from above:
 
 # %%
 outcome(rank_of(bm25_ids, "B"), pool=50, k=3)
 
 # %% [markdown]
-# ## Explore: dense or BM25
-#
-# The same explorer with a choice of retriever. Find a question for which BM25 is right and dense is not, and one the
-# other way round. Then ask one in another language.
-
-# %%
-pipeline_explorer(with_bm25=True)
-
-# %% [markdown]
 # ## Vectorless is a statement about the index
 #
-# *Five minutes.* A lawyer answers the analyst without any search for similar text. She opens the contents page, turns
-# to 7.3, reads "Schedule B", and turns to Schedule B. That is one of several ways to retrieve without an embedding
-# index, and this course goes through them.
+# *Five minutes.* A lawyer would not search at all. The heading of 7.3 in the contents takes her to the clause, the
+# clause names a schedule, and she turns there. Following a document's own signs is one way to retrieve without an
+# embedding index; this course tries five more.
 #
 # **Vectorless RAG** is retrieval-augmented generation whose retrieval step keeps no index of vectors computed by a
 # model. The test is what the index stores. If changing a model means computing the index again, it is not vectorless.
@@ -286,16 +271,17 @@ sorting = lesson.predict("vectorless")
 sorting
 
 # %% tags=["solution"]
-sorting = lesson.predict("vectorless", ["BM25", "SQL", "contents", "grep", "long context"], "fairly sure")
+passing = ["BM25", "SQL", "contents", "grep", "long context"]
+sorting = lesson.predict("vectorless", answer=passing, confidence="fairly sure")
 sorting
 
 # %%
 from course_lib.lessons.start_here import SYSTEMS, what_indexes_store
 
+vectorless = [system.name for system in SYSTEMS if not system.computed]
 what_indexes_store()
 
 # %%
-vectorless = [system.name for system in SYSTEMS if not system.computed]
 sorting.reveal(vectorless)
 
 # %% [markdown]
@@ -372,21 +358,48 @@ print(rate(successes=0, n=1))
 # **The rule.** An embedding search finds what resembles the question; where the answer is one reference away, look for
 # the reference.
 #
-# **The number to track.** Hit rate@k of the section that holds the answer, with n beside it, and the name of each miss.
+# **The number to track.** Hit rate@k of the section that holds the answer (the share of questions that have it among
+# their first k), with n beside it, and the name of each miss.
 #
 # **Your record.** Everything you predicted is kept in one file beside the notebooks, `my_record.json`. It stays on your
-# machine.
+# machine. Look at the lines on confidence: where you were sure and wrong is what you will meet again.
 
 # %%
 lesson.summary()
 
+# %%
+# On Binder or Colab nothing is kept: write your record to a file, download it, and import it at home.
+# lesson.record.export("my_exported_record.json")
+# lesson.record.import_from("my_exported_record.json")
+
 # %% [markdown]
-# ## Go further: why tuning is not the fix
+# ## Go further: an accident is not a repair
 #
-# *Fifteen minutes, for later or for the second half of a session.* The real agreement has 400 sections and a dozen
-# schedules. Here is one of that size, written for this course, with 52 questions of the analyst's kind: a section
-# speaks of the matter and names a schedule, and the value stands in the schedule. This is the first of them; note how
-# little the schedule has in common with the question.
+# *Five minutes.* A common repair of keyword search is to cut words down to their stems, so that "days" and "day" count
+# as one. Compare the top and the bottom of this list with the one above.
+
+# %%
+stemmed = BM25Index(chunks, tokenizer="porter").search(QUESTION, k=14)
+[(hit.id, round(hit.score, 3)) for hit in stemmed]
+
+# %% [markdown]
+# 7.2 now stands before 7.3. And Schedule B is back, in the last place: "365-day year" and "20 days late" share a stem.
+# Its score rounds to 0, as the last three did before, because BM25 gives next to nothing for a word that half of the
+# sections have. The two days have nothing to do with each other.
+#
+# Here is the explorer again, with a choice between dense retrieval (search by embeddings, as above) and BM25. Which
+# needed section do they rank differently? Then ask the same thing in other words, and in another language.
+
+# %%
+pipeline_explorer(with_bm25=True)
+
+# %% [markdown]
+# ## Go further: one document's cut-off is a guess about the next
+#
+# *Ten minutes.* A contract in use is longer: one of 400 sections with twelve schedules is not unusual. Here is one of
+# that size, written for this course, with 52 questions of the analyst's kind: one section speaks of the matter and
+# points to another place, and the value stands there. This is the first of them; note how little the two have in
+# common.
 
 # %%
 from course_lib.corpora import large_agreement
@@ -405,16 +418,17 @@ at_ten = lesson.predict("at_ten", answer="12 to 29", confidence="a guess")
 at_ten
 
 # %% [markdown]
-# Both retrievers rank all 412 sections for every question.
+# Dense ranks all 412 sections for every question; BM25 ranks those that share a word with it.
 
 # %%
 from course_lib.lessons.start_here import large_retriever
 
-rankings = {
-    name: [[hit.id for hit in large_retriever(name)(hop.text, len(big))] for hop in hops] for name in ("dense", "BM25")
-}
+rankings = {}
+for name in ("dense", "BM25"):
+    search = large_retriever(name)
+    rankings[name] = [[hit.id for hit in search(hop.text, len(big))] for hop in hops]
 targets = [hop.target for hop in hops]
-found_at_10 = sum(target in ids[:10] for ids, target in zip(rankings["dense"], targets))
+found_at_10 = sum(target in found[:10] for found, target in zip(rankings["dense"], targets))
 f"dense finds the target of {found_at_10} of {len(hops)} questions at k = 10"
 
 # %%
@@ -436,7 +450,10 @@ where_targets_land(rankings, targets)
 hit_rate_chart(rankings, targets)
 
 # %% [markdown]
-# ## Explore: the pointer is on top, the target is not
+# No cut-off that you would want to pay for gets there, and BM25 reaches it at none. That rules out a higher k as the
+# repair.
+#
+# ## Explore: two lines for every question
 #
 # Go through a few questions with both retrievers. Watch the first line of the result as well as the second.
 
@@ -452,7 +469,7 @@ hop_explorer()
 from course_lib.metrics import hit_rate_at_k
 
 pointers = [[hop.pointer] for hop in hops]
-{name: str(hit_rate_at_k(ids, pointers, k=3)) for name, ids in rankings.items()}
+{name: str(hit_rate_at_k(found, pointers, k=3)) for name, found in rankings.items()}
 
 # %% [markdown]
 # ## Your turn: follow the reference
@@ -461,6 +478,9 @@ pointers = [[hop.pointer] for hop in hops]
 # "Section", the letter behind "Schedule", and nothing else.
 
 # %% tags=["exercise"]
+import re
+
+
 def references(text):
     """Return the ids that a text points to: "B" for Schedule B, "7.3" for Section 7.3."""
     return re.findall(____, text)
@@ -476,7 +496,7 @@ lesson.check("references", references)
 # lesson.solution("references")
 
 # %% [markdown]
-# ## One hop does what a larger k cannot
+# ## A reference is an address
 #
 # Three sections from the search, plus the ones that they point to.
 
@@ -494,13 +514,13 @@ from course_lib.lessons import start_here
 text_of = {section.id: section.text for section in big}
 
 
-def with_references(ids):
-    pointed_to = [target for section_id in ids for target in start_here.references(text_of[section_id])]
-    return list(dict.fromkeys([*ids, *(target for target in pointed_to if target in text_of)]))
+def with_references(section_ids):
+    found = [ref for i in section_ids for ref in start_here.references(text_of[i])]
+    return list(dict.fromkeys([*section_ids, *(ref for ref in found if ref in text_of)]))
 
 
-read = [with_references(ids[:3]) for ids in rankings["dense"]]
-found_by_following = sum(target in ids for ids, target in zip(read, targets))
+read = [with_references(section_ids[:3]) for section_ids in rankings["dense"]]
+found_by_following = sum(target in section_ids for section_ids, target in zip(read, targets))
 found_by_following, f"{sum(map(len, read)) / len(read):.1f} sections a question"
 
 # %%
@@ -511,5 +531,6 @@ followed.reveal(found_by_following)
 # home, mind how it came about. The questions were written for this course, close to the wording of the pointers, so
 # this shows a mechanism and not what your documents will give. Move 3 does it with a model that reads the contents,
 # and measures where that pays and where it does not.
-#
-# Run the cell with your record again: the predictions of this part are in it now.
+
+# %%
+lesson.summary()

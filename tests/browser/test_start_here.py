@@ -100,7 +100,7 @@ def test_the_first_hour(notebook: NotebookPage, lab: Lab, theme: str) -> None:
     expect(question.locator(".vr-said")).to_contain_text("not scored")
 
     # The explorer, by keyboard.
-    explorer = notebook.output("pipeline_explorer()")
+    explorer = notebook.output("pipeline_explorer()")  # the first of two
     picture = explorer.locator(".vr-picture")
     expect(picture).to_contain_text("Schedule B is at rank 4: not retrieved.")
     explorer.locator(".vr-control-pool .noUi-handle").focus()
@@ -119,6 +119,16 @@ def test_the_first_hour(notebook: NotebookPage, lab: Lab, theme: str) -> None:
     own.press("Enter")
     explorer.locator(".vr-control-question select").select_option(index=1)
     expect(picture).to_contain_text("Section 8 is at rank 1: in the prompt.")
+
+    # BM25 in the explorer: every move is drawn, also the second one of the same slider.
+    bm25 = notebook.output("pipeline_explorer(with_bm25=True)")
+    for pool in range(4, 8):
+        bm25.locator(".vr-control-pool .noUi-handle").focus()
+        notebook.page.keyboard.press("ArrowRight")
+        expect(bm25.locator(".vr-control-pool .widget-readout")).to_have_text(str(pool))
+        expect(bm25.locator("tr", has_text="ranked out")).to_have_count(pool - 3)
+    expect(bm25.locator(".vr-picture")).to_contain_text("Schedule B was never returned: not retrieved.")
+    expect(notebook.root.locator("[data-error]")).to_have_count(0)
 
     # The exercise: wrong, then right.
     notebook.write("def name_the_failure", EXERCISE.format(first="rank is None or rank >= pool"))
@@ -149,3 +159,23 @@ def test_the_first_hour(notebook: NotebookPage, lab: Lab, theme: str) -> None:
 
     assert notebook.errors == []
     assert notebook.elsewhere == []
+
+
+def test_no_card_is_wider_than_its_place_on_a_small_screen(notebook: NotebookPage, theme: str) -> None:
+    notebook.page.set_viewport_size({"width": 800, "height": 900})
+    notebook.run("course_root")
+    notebook.run("from course_lib.corpora")
+    notebook.write(
+        "# On Binder", "lesson.predict('nearer', 'duck', 'sure'); lesson.predict('vectorless', 'dense', 'sure')"
+    )
+    notebook.run("lesson.predict('nearer', 'duck'")
+    notebook.run_all()
+    expect(notebook.output("nearer.reveal")).to_contain_text("one to remember", timeout=60_000)
+    too_wide = """() => [...document.querySelectorAll('.vr-card')]
+        .filter(card => card.scrollWidth > card.clientWidth + 1 || card.getBoundingClientRect().width > 761)
+        .map(card => card.innerText.slice(0, 80))"""
+    expect(notebook.output("hop_explorer()")).to_contain_text("The target", timeout=60_000)
+    assert notebook.page.evaluate(too_wide) == []
+    notebook.shot(notebook.output("nearer.reveal"), SHOTS / theme.split()[-1].lower() / "8-narrow.png")
+    notebook.shot(notebook.output("sorting.reveal"), SHOTS / theme.split()[-1].lower() / "9-narrow-table.png")
+    notebook.shot(notebook.output('lesson.predict("top3")'), SHOTS / theme.split()[-1].lower() / "10-narrow-boxes.png")

@@ -122,9 +122,9 @@ def test_sorting_takes_any_number_and_gives_every_reason(record):
     assert "Choose at least one" in prediction.commit([], "sure").message
     shown = repr(prediction.commit(["dense", "BM25"], "sure").reveal(["BM25", "grep"]))
     assert "1 of 3 placed as in the result." in shown
-    assert "dense no ○ not as you said because dense" in shown
-    assert "BM25 yes ● as you said because BM25" in shown
-    assert "grep yes ○ not as you said because grep" in shown
+    assert "dense no ○ missed because dense" in shown
+    assert "BM25 yes ● right because BM25" in shown
+    assert "grep yes ○ missed because grep" in shown
     assert "the one to remember" in shown
 
 

@@ -51,6 +51,7 @@ def notebooks(tmp_path: Path) -> Path:
     folder = tmp_path / "notebooks"
     (folder / "source").mkdir(parents=True)
     (tmp_path / "course_lib").mkdir()
+    (tmp_path / "course_lib" / "places.py").write_text("def prepare() -> None: ...\n", encoding="utf-8")
     (folder / "source" / "demo.py").write_text(SOURCE, encoding="utf-8")
     return folder
 

@@ -1,0 +1,3 @@
+"""Where the course is published. Written by `python course.py publish OWNER/REPO`, and by nothing else."""
+
+REPOSITORY = ""

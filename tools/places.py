@@ -1,0 +1,324 @@
+"""Runs the course in the places where learners run it (run by `.ci/run`, after the tests).
+
+    python -m tools.places [PLACE …]
+
+Places: colab, binder, full, pythons; all of them when left out. Each gets an environment of its own, which needs a
+network once. Ends with one line a place, and exits 1 when any place fails.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import nbformat
+
+import course
+from tools.build import execute
+from tools.source import NOTEBOOKS, ROOT, BuildError, source_names
+
+NOT_IN_THE_ARCHIVE = {"__pycache__", "test-screenshots"}
+NBVAL = ["--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=120"]
+NBVAL += ["--nbval-sanitize-with", "tests/nbval_sanitize.cfg"]
+ELSEWHERE = ["--ignore=tests/browser", "--ignore=tests/test_static.py"]  # run once, on the main Python
+MAKE = """
+import sys, course
+try:
+    course.environment(*sys.argv[1:])
+except course.Stop as stop:
+    sys.exit(str(stop))
+"""
+
+
+HERE = f"3.{sys.version_info.minor}"
+
+
+class PlaceError(Exception):
+    """A place in which the course does not run as it should: a sentence for the maintainer."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One place, whether the course runs there, and what was seen."""
+
+    place: str
+    passed: bool
+    said: str
+
+
+# --- Pythons and environments ---
+
+
+def python_version(python: str | Path) -> str:
+    """The version, such as "3.12.1", of a CPython that can run the course; "" for anything else."""
+    ask = "import platform, sys, venv, ensurepip, ssl, sqlite3; v = sys.version_info[:2] >= (3, 11); "
+    ask += "print(platform.python_version() if v and platform.python_implementation() == 'CPython' else '')"
+    try:
+        done = subprocess.run([python, "-c", ask], check=False, capture_output=True, text=True, timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    version = done.stdout.strip()
+    return version if done.returncode == 0 and re.fullmatch(r"3\.\d+\.\d+", version) else ""
+
+
+def pythons_on_this_machine() -> dict[str, Path]:
+    """{minor version: interpreter} of what really runs: this one, then pyenv's, then those on the path."""
+    of_pyenv = sorted((Path.home() / ".pyenv" / "versions").glob("*/bin/python"))
+    on_path = [shutil.which(f"python3.{minor}") for minor in range(11, 20)]
+    found: dict[str, tuple[tuple[int, ...], Path]] = {}
+    for python in [*of_pyenv, *(Path(one) for one in on_path if one)]:
+        if version := python_version(python):
+            numbers = tuple(int(part) for part in version.split("."))
+            minor = f"3.{numbers[1]}"
+            if minor not in found or found[minor][0] < numbers:
+                found[minor] = (numbers, python)
+    return {HERE: Path(sys.executable)} | {
+        minor: python for minor, (_, python) in sorted(found.items()) if minor != HERE
+    }
+
+
+def python_for_old_pins() -> Path:
+    """An interpreter for which the packages of Colab's time exist as wheels. Raises PlaceError without one."""
+    found = pythons_on_this_machine()
+    for minor in ("3.11", "3.12"):
+        if minor in found:
+            return found[minor]
+    raise PlaceError("no Python 3.11 or 3.12 on this machine, and the pins need one")
+
+
+def environment(folder: str, *sets: str, python: Path | None = None) -> Path:
+    """The interpreter of a complete environment in the project's folder, made where needed by `python`."""
+    command = [str(python or sys.executable), "-c", MAKE, folder, *sets]
+    done = subprocess.run(command, cwd=ROOT, check=False)
+    if done.returncode:
+        raise PlaceError(f"the environment {folder} could not be made")
+    return Path(course.interpreter(ROOT / folder))
+
+
+def freeze(python: Path) -> dict[str, str]:
+    """{package: version} of what is installed beside an interpreter."""
+    command = [str(python), "-m", "pip", "list", "--format=freeze"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return dict(line.split("==", 1) for line in done.stdout.splitlines() if "==" in line)
+
+
+# --- running ---
+
+
+def run_notebooks(python: Path, folders: Sequence[Path]) -> int:
+    """Run every notebook of some folders on the kernel of `python`, where they lie; return how many ran."""
+    paths = [folder / f"{name}.ipynb" for folder in folders for name in source_names()]
+    for path in paths:
+        run_notebook(path, python)
+    return len(paths)
+
+
+def run_notebook(path: Path, python: Path) -> None:
+    """Run one notebook top to bottom. Raises PlaceError with the cell that failed."""
+    try:
+        execute(nbformat.read(path, as_version=4), path.parent, python)  # type: ignore[no-untyped-call]
+    except BuildError as error:
+        raise PlaceError(f"{path.name} does not run:\n{error}") from None
+
+
+def run_pytest(python: Path, *arguments: str, **settings: str) -> str:
+    """Run pytest and return its closing line. Raises PlaceError where it fails or finds nothing to run."""
+    command = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
+    env = {name: value for name, value in os.environ.items() if name != "COURSE_REQUIRE_BROWSER"} | settings
+    done = subprocess.run(
+        command, cwd=ROOT, env=env, check=False, capture_output=True, encoding="utf-8", errors="replace"
+    )
+    lines = (done.stdout + done.stderr).strip().splitlines() or ["pytest said nothing"]
+    if done.returncode or " passed" not in lines[-1]:
+        print("\n".join(lines))
+        raise PlaceError(lines[-1])
+    return lines[-1].strip("= ")
+
+
+# --- Colab ---
+
+
+def write_archive(path: Path) -> None:
+    """Write the working tree into a zip as GitHub exports it: under one folder, without what is not committed."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in sorted(ROOT.rglob("*")):
+            parts = file.relative_to(ROOT).parts
+            hidden = any(part.startswith(".") or part in NOT_IN_THE_ARCHIVE for part in parts)
+            if file.is_file() and not hidden and not parts[-1].startswith("my_record"):
+                archive.write(file, str(Path("course-main", *parts)))
+
+
+@contextmanager
+def served_archive() -> Iterator[tuple[str, list[str]]]:
+    """(address, requests so far) of an archive of the working tree, on this machine's own interface."""
+    requests: list[str] = []
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, format: str, *arguments: object) -> None:
+            requests.append(self.path)
+
+    with tempfile.TemporaryDirectory() as folder:
+        write_archive(Path(folder) / "main.zip")
+
+        def handler(*arguments: object) -> Quiet:
+            return Quiet(*arguments, directory=folder)  # type: ignore[arg-type]
+
+        with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            yield f"http://127.0.0.1:{server.server_port}/main.zip", requests
+            server.shutdown()
+
+
+@contextmanager
+def setting(name: str, value: str) -> Iterator[None]:
+    """Set a variable of the environment that kernels inherit, and put back what was there."""
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
+
+
+def colab_environment() -> tuple[Path, dict[str, str]]:
+    """(interpreter, {package: version}) of an environment with Colab's pins and nothing that the course installed."""
+    python = environment(".venv-colab", "colab", python=python_for_old_pins())
+    pinned = {
+        re.sub(r"[-_.]+", "-", line.split("==")[0]).lower()
+        for line in (ROOT / "requirements-colab-test.txt").read_text(encoding="utf-8").splitlines()
+        if "==" in line
+    } | {"pip", "setuptools"}
+    extra = [name for name in freeze(python) if re.sub(r"[-_.]+", "-", name).lower() not in pinned]
+    if extra:  # from an earlier run
+        subprocess.run([python, "-m", "pip", "uninstall", "--quiet", "--yes", *extra], check=True)
+    return python, freeze(python)
+
+
+def colab() -> list[Outcome]:
+    """On Colab's pins: each notebook alone in an empty folder, then all of them inside the course."""
+    python, before = colab_environment()
+    with served_archive() as (address, requests), tempfile.TemporaryDirectory() as folder:
+        for name in source_names():
+            shutil.copy(NOTEBOOKS / f"{name}.ipynb", folder)
+            with setting("COURSE_ARCHIVE", address):
+                run_notebook(Path(folder) / f"{name}.ipynb", python)
+    after = freeze(python)
+    changed = [f"{name} {old} → {after.get(name, 'gone')}" for name, old in before.items() if after.get(name) != old]
+    if changed:
+        raise PlaceError(f"the first cell changed what was installed: {', '.join(changed)}")
+    if len(requests) != 1:
+        raise PlaceError(f"{len(source_names())} notebooks fetched the archive {len(requests)} times, not once")
+    added = ", ".join(sorted(set(after) - set(before)))
+    alone = f"{len(source_names())} notebooks ran, alone in an empty folder; added {added}; no version changed"
+    inside = f"{run_notebooks(python, [NOTEBOOKS, NOTEBOOKS / 'solved'])} notebooks ran"
+    return [Outcome("colab, alone", True, alone), Outcome("colab pins", True, inside)]
+
+
+# --- Binder, the full environment, other Pythons ---
+
+
+def binder() -> list[Outcome]:
+    """In an empty environment, binder/postBuild first on the path as Binder runs it, then the learner's notebooks."""
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([python_for_old_pins(), "-m", "venv", folder], check=True)
+        python = Path(course.interpreter(Path(folder)))
+        env = os.environ | {"PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}"}
+        command = [str(ROOT / "binder" / "postBuild")]
+        done = subprocess.run(
+            command, cwd=ROOT, env=env, check=False, capture_output=True, encoding="utf-8", errors="replace"
+        )
+        if done.returncode:
+            print(done.stdout + done.stderr)
+            raise PlaceError("binder/postBuild fails")
+        if not (Path(folder) / "share" / "jupyter" / "lab" / "settings" / "overrides.json").is_file():
+            raise PlaceError("binder/postBuild leaves the news pop-up on")
+        return [Outcome("binder", True, f"postBuild ran, {run_notebooks(python, [NOTEBOOKS])} notebooks ran")]
+
+
+def full() -> list[Outcome]:
+    """With sentence-transformers and torch: the tests that need them, and every notebook."""
+    python = environment(".venv-full", "test", "full")
+    said = run_pytest(python, "tests/full", COURSE_REQUIRE_FULL="1")
+    if "skipped" in said or "deselected" in said:
+        raise PlaceError(f"tests of the full environment were left out: {said}")
+    count = run_notebooks(python, [NOTEBOOKS, NOTEBOOKS / "solved"])
+    return [Outcome("full", True, f"{said}; {count} notebooks ran")]
+
+
+def other_pythons() -> list[Outcome]:
+    """On every other minor version that runs here: all tests but browser and static, and the solved notebooks."""
+    found = {minor: python for minor, python in pythons_on_this_machine().items() if minor != HERE}
+    if not found:
+        return [Outcome("other Pythons", True, "none found on this machine, so none was tried")]
+    return [outcome for minor, python in found.items() for outcome in attempt("Python " + minor, on(minor, python))]
+
+
+def on(minor: str, python: Path) -> Callable[[], list[Outcome]]:
+    """What runs the tests on one other Python."""
+
+    def run() -> list[Outcome]:
+        version = python_version(python)
+        inside = environment(f".venv-py{minor}", "test", python=python)
+        return [Outcome(f"Python {version}", True, run_pytest(inside, *NBVAL, *ELSEWHERE))]
+
+    return run
+
+
+# --- all of it ---
+
+PLACES: dict[str, Callable[[], list[Outcome]]] = {
+    "colab": colab,
+    "binder": binder,
+    "full": full,
+    "pythons": other_pythons,
+}
+
+
+def attempt(name: str, run: Callable[[], list[Outcome]]) -> list[Outcome]:
+    """What `run` returns; where it raises, one failed outcome of that name."""
+    print(f"--- {name} ---", flush=True)
+    began = time.monotonic()
+    try:
+        return run()
+    except (PlaceError, OSError, subprocess.SubprocessError) as error:
+        return [Outcome(name, False, str(error))]
+    finally:
+        print(f"{name}: {time.monotonic() - began:.0f} seconds", flush=True)
+
+
+def report(outcomes: Sequence[Outcome]) -> int:
+    """Print one line a place and the count; return 1 where a place failed or none was tried."""
+    print("--- the course in every place ---")
+    for outcome in outcomes:
+        print(f"{outcome.place}: {outcome.said}" if outcome.passed else f"{outcome.place}: FAILED: {outcome.said}")
+    failed = sum(not outcome.passed for outcome in outcomes)
+    print(f"places: {len(outcomes) - failed} passed, {failed} failed", flush=True)
+    return 1 if failed or not outcomes else 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # no remarks of old kernels on their debugger
+    unknown = [name for name in given if name not in PLACES]
+    if unknown:
+        print(f"Not a place: {', '.join(unknown)}. Places: {', '.join(PLACES)}.", file=sys.stderr)
+        return 2
+    return report([outcome for name in given or PLACES for outcome in attempt(name, PLACES[name])])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
