@@ -226,6 +226,12 @@ def check_port(port: int) -> None:
             raise Stop(f"Port {port} cannot be used ({error}). Take another, or leave --port out.") from None
 
 
+def loads(python: Path, module: str) -> bool:
+    """Return whether an environment can import a module of the course."""
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    return subprocess.run([str(python), "-c", "import " + module], cwd=ROOT, **quiet).returncode == 0
+
+
 def lab(options: argparse.Namespace) -> int:
     if options.port is not None:
         check_port(options.port)
@@ -235,6 +241,8 @@ def lab(options: argparse.Namespace) -> int:
     command += ["--LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb", "--ServerApp.answer_yes=True"]
     command += ["--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
     command += ["--LabApp.extension_manager=readonly"]
+    if loads(python, "tools.fast_websocket"):  # explorers answer sooner; everything works without it
+        command += ["--ServerApp.kernel_websocket_connection_class=tools.fast_websocket.Connection"]
     if options.port is not None:
         command += [f"--ServerApp.port={options.port}", "--ServerApp.port_retries=0"]
     command += ["--no-browser"] if options.no_browser else []
@@ -263,6 +271,10 @@ def doctor(options: argparse.Namespace) -> int:
     return run([python, "-m", "course_lib.doctor"])
 
 
+def bench(options: argparse.Namespace) -> int:
+    return run([environment(".venv-test", "test"), "-m", "benchmarks", *options.rest])
+
+
 def tool(options: argparse.Namespace) -> int:
     """What authors run: the module of that name in tools/."""
     return run([environment(".venv-test", "test"), "-m", f"tools.{options.verb}", *options.rest])
@@ -279,6 +291,7 @@ def parse(arguments: list) -> argparse.Namespace:
     verbs.add_parser("doctor", help="say what works on this machine")
     verbs.add_parser("build", help="make the learner's and the solved notebooks from notebooks/source")
     verbs.add_parser("vectors", help="remake the cached vectors of the course's own texts")
+    verbs.add_parser("bench", help="measure: list the benchmarks, or run those that are named")
     verbs.add_parser("publish", help="write the public address OWNER/REPO into the notebooks and the README")
     options, options.rest = parser.parse_known_args(arguments)
     if options.rest and options.verb in ("lab", "doctor"):
@@ -289,7 +302,7 @@ def parse(arguments: list) -> argparse.Namespace:
 def main(arguments: list) -> int:
     options = parse(arguments)
     try:
-        return {"lab": lab, "test": test, "doctor": doctor}.get(options.verb, tool)(options)
+        return {"lab": lab, "test": test, "doctor": doctor, "bench": bench}.get(options.verb, tool)(options)
     except Stop as stop:
         print(stop, file=sys.stderr)
     except PermissionError as error:

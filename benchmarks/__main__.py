@@ -1,0 +1,54 @@
+"""The command line: python -m benchmarks [NAME …] [--full]"""
+
+import argparse
+import importlib
+import signal
+import sys
+from collections.abc import Sequence
+
+from benchmarks.machine import facts
+
+NAMES = {
+    "notebooks": "Run All on a fresh kernel: seconds, and the kernel's memory",
+    "explorers": "from key press to new picture in a real JupyterLab, and with a faster transport",
+    "setup": "from `course.py lab` in a fresh copy to a JupyterLab that answers (needs a network); --full: both sets",
+    "encoders": "the numpy encoder beside sentence-transformers (where that is installed)",
+}
+
+
+def listing() -> str:
+    """Return the names with a line for each."""
+    return "\n".join(f"  {name:<10} {line}" for name, line in NAMES.items())
+
+
+def run(name: str, full: bool) -> None:
+    """Run one script and print its table under the command and the machine it belongs to."""
+    command = " ".join(["python -m benchmarks", name, *(["--full"] if full else [])])
+    print(f"{name}: {NAMES[name]}\n$ {command}\n{facts()}\n", flush=True)
+    print(importlib.import_module(f"benchmarks.{name}").report(full), end="\n\n", flush=True)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """List the scripts, or run those that are named (`all`: every one); returns an exit code."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", epilog=listing(), formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="one of the names below, or `all`")
+    parser.add_argument("--full", action="store_true", help="setup: measure the full set of packages as well")
+    options = parser.parse_args(arguments)
+    unknown = [name for name in options.names if name not in (*NAMES, "all")]
+    if unknown:
+        parser.error(f"there is no benchmark {unknown[0]!r}; there are {', '.join(NAMES)}, and `all`")
+    if not options.names:
+        print(f"Benchmarks to run by name, or `all`:\n{listing()}")
+    for name in NAMES if "all" in options.names else options.names:
+        run(name, options.full and name == "setup")
+    return 0
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that servers, kernels and folders are cleaned up
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)
