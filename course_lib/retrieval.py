@@ -23,6 +23,38 @@ class Hit:
 Retriever: TypeAlias = Callable[[str, int], list[Hit]]
 
 
+@dataclass(frozen=True)
+class Usage:
+    """What a provider counts of one call or several, in tokens. Each input token is in one of the first three counts.
+
+    `fresh` tokens were read without a cache, `cached` ones came from it, `written` ones were put into it. Usages add
+    up with +. Raises ValueError for a count that is no whole number of 0 or more.
+
+    >>> Usage(fresh=300, written=30_000, calls=1) + Usage(fresh=300, cached=30_000, calls=1)
+    Usage(fresh=600, cached=30000, written=30000, output=0, calls=2)
+    """
+
+    fresh: int = 0
+    cached: int = 0
+    written: int = 0
+    output: int = 0
+    calls: int = 0
+
+    def __post_init__(self) -> None:
+        for name, count in vars(self).items():
+            if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+                raise ValueError(f"{name} is {count!r}, but it is a count: a whole number, 0 or more")
+
+    def __add__(self, other: "Usage") -> "Usage":
+        """Return the sum, count by count."""
+        return Usage(*(mine + theirs for mine, theirs in zip(vars(self).values(), vars(other).values(), strict=True)))
+
+    @property
+    def input(self) -> int:
+        """All input tokens, however they are billed."""
+        return self.fresh + self.cached + self.written
+
+
 def rank_of(ids: Sequence[str], gold: str) -> int | None:
     """Return where `gold` stands in `ids`, best first and counted from 1, or None where it was never returned.
 
