@@ -3,9 +3,9 @@
 Definitions as in Manning, Raghavan and Schütze, *Introduction to Information Retrieval* (2008), chapter 8.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from math import sqrt
+from math import log2, sqrt
 
 Z_95 = 1.959964  # the two-sided 95 % point of the normal distribution
 
@@ -88,3 +88,26 @@ def mean_recall_at_k(rankings: Sequence[Sequence[str]], gold: Sequence[Collectio
     if not gold or len(rankings) != len(gold):
         raise ValueError(f"{len(rankings)} rankings for {len(gold)} questions: one for each, and one at least")
     return sum(recall_at_k(ids, wanted, k) for ids, wanted in zip(rankings, gold, strict=True)) / len(gold)
+
+
+def ndcg_at_k(ranking: Sequence[str], grades: Mapping[str, float], k: int) -> float:
+    """Return how near one question's ranking comes to the best possible order of its best `k` places, 0 to 1.
+
+    `grades` says how relevant an id is; an id that is not in it has grade 0. Each hit counts its grade divided by
+    log2(rank + 1), and the sum is divided by that of the ideal order: Järvelin and Kekäläinen, ACM TOIS 20 (2002),
+    with the discount of trec_eval. An id that a ranking repeats counts once, at its first place. Raises ValueError
+    where no grade is positive, one is negative, or k is below 1.
+
+    >>> round(ndcg_at_k(["x", "a"], {"a": 1}, k=10), 3)
+    0.631
+    """
+    if k < 1:
+        raise ValueError(f"k is {k}, but the cut-off is counted from 1")
+    if min(grades.values(), default=0) < 0 or not any(grades.values()):
+        raise ValueError("a question needs grades of 0 and more, and one above 0: label it, or leave it out")
+    gains = [grades.get(id, 0.0) if id not in ranking[:place] else 0.0 for place, id in enumerate(ranking[:k])]
+    return _discounted(gains) / _discounted(sorted(grades.values(), reverse=True)[:k])
+
+
+def _discounted(gains: Sequence[float]) -> float:
+    return sum(gain / log2(rank + 1) for rank, gain in enumerate(gains, start=1))

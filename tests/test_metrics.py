@@ -2,7 +2,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course_lib.metrics import hit_at_k, hit_rate_at_k, mean_recall_at_k, rate, recall_at_k, wilson_interval
+from course_lib.metrics import (
+    hit_at_k,
+    hit_rate_at_k,
+    mean_recall_at_k,
+    ndcg_at_k,
+    rate,
+    recall_at_k,
+    wilson_interval,
+)
 
 
 def test_the_interval_agrees_with_published_values():
@@ -66,3 +74,29 @@ def test_bad_input_is_refused_in_a_sentence():
         hit_rate_at_k([["a"], ["b"]], [["a"]], k=1)
     with pytest.raises(ValueError, match="one at least"):
         mean_recall_at_k([], [], k=1)
+
+
+def test_ndcg_agrees_with_an_example_computed_by_hand():
+    # Grades 3, 2, 0, 1 in this order; the ideal order is 3, 2, 2, 1, for a document of grade 2 was not returned.
+    grades = {"a": 3, "b": 2, "d": 1, "missed": 2}
+    found = 3 / 1 + 2 / 1.5849625 + 0 / 2 + 1 / 2.3219281
+    ideal = 3 / 1 + 2 / 1.5849625 + 2 / 2 + 1 / 2.3219281
+    assert ndcg_at_k(["a", "b", "c", "d"], grades, k=4) == pytest.approx(found / ideal)
+    assert ndcg_at_k(["a", "b", "c", "d"], grades, k=2) == 1
+
+
+def test_ndcg_is_one_for_the_ideal_order_and_zero_for_none():
+    assert ndcg_at_k(["a", "b"], {"a": 2, "b": 1}, k=10) == 1
+    assert ndcg_at_k(["b", "a"], {"a": 2, "b": 1}, k=10) < 1
+    assert ndcg_at_k([], {"a": 1}, k=10) == ndcg_at_k(["x"], {"a": 1}, k=10) == 0
+
+
+@given(st.lists(st.sampled_from("abcd")), st.integers(1, 12))
+def test_ndcg_stays_within_zero_and_one_also_where_a_ranking_repeats_an_id(ranking, k):
+    assert 0 <= ndcg_at_k(ranking, {"a": 3, "b": 1, "c": 0}, k) <= 1 + 1e-12
+
+
+@pytest.mark.parametrize(("grades", "k"), [({}, 1), ({"a": 0}, 1), ({"a": -1, "b": 1}, 1), ({"a": 1}, 0)])
+def test_ndcg_of_an_unlabelled_question_is_refused(grades, k):
+    with pytest.raises(ValueError, match=r"label it|counted from 1"):
+        ndcg_at_k(["a"], grades, k)
