@@ -46,3 +46,15 @@ def test_every_notebook_has_a_source() -> None:
 def test_a_learner_who_answers_nothing_can_run_all_cells(name: str) -> None:
     nb = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
     execute(nb, NOTEBOOKS)  # with an empty record; raises BuildError when a cell or a callback raises
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_learner_without_widgets_can_run_all_cells(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "ipywidgets.py").write_text("raise ImportError('not installed')", encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    done = execute(nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4), NOTEBOOKS)
+    shown = [output.data for cell in done.cells for output in cell.get("outputs", []) if "data" in output]
+    assert not any("application/vnd.jupyter.widget-view+json" in data for data in shown)
+    assert any("To answer in code" in data.get("text/plain", "") for data in shown)
