@@ -10,11 +10,14 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import sync_playwright
+
+from .notebook_page import NotebookPage
 
 ROOT = Path(__file__).parents[2]
 SHOTS = ROOT / "test-screenshots"
@@ -148,6 +151,17 @@ def stop(server: subprocess.Popen[bytes]) -> None:
         server.wait(15)
     except subprocess.TimeoutExpired:
         server.kill()
+
+
+@pytest.fixture
+def open_notebook(lab: Lab, chromium: str) -> Iterator[Callable[[str], NotebookPage]]:
+    """Give a function that opens a notebook, by its name without ending, in the browser."""
+    flags = [*FLAGS, "--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else FLAGS
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, headless=True, args=flags)
+        page = browser.new_page(viewport={"width": 1280, "height": 1000})
+        yield lambda name: NotebookPage(page, lab.address(f"{name}.ipynb"), lab.url)
+        browser.close()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,15 +1,14 @@
 """The story of the first hour: predict, run, be wrong, move a slider, solve, and find it all again in the record."""
 
 import json
-import os
-from collections.abc import Iterator
+from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Locator, expect, sync_playwright
+from playwright.sync_api import Locator, expect
 
 from course_lib.learn.predictions import CONFIDENCE
 
-from .conftest import FLAGS, SHOTS, Lab
+from .conftest import SHOTS, Lab
 from .notebook_page import NotebookPage
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(240)]
@@ -29,15 +28,8 @@ def name_the_failure(rank, pool, k):
 
 
 @pytest.fixture
-def notebook(lab: Lab, chromium: str) -> Iterator[NotebookPage]:
-    as_root = hasattr(os, "geteuid") and os.geteuid() == 0
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=chromium, headless=True, args=[*FLAGS, "--no-sandbox"] if as_root else FLAGS
-        )
-        page = browser.new_page(viewport={"width": 1280, "height": 1000})
-        yield NotebookPage(page, lab.address("00_start_here.ipynb"), lab.url)
-        browser.close()
+def notebook(open_notebook: Callable[[str], NotebookPage]) -> NotebookPage:
+    return open_notebook("00_start_here")
 
 
 def choose(notebook: NotebookPage, output: Locator, options: list[str], confidence: str) -> None:
