@@ -1,6 +1,7 @@
 """Runs before anything is collected: no test and no nbval kernel ever touches a learner's record."""
 
 import os
+from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -24,6 +25,13 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     folder = Path(_folder.name) / f"test-{number}"
     folder.mkdir()
     os.environ["COURSE_RECORD"] = str(folder / "record.json")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Says why tests were skipped: one line a reason, however many tests it is."""
+    reasons = Counter(str(report.longrepr[-1]) for report in terminalreporter.stats.get("skipped", []))
+    for reason, count in reasons.items():
+        terminalreporter.write_line(f"{count} skipped. {reason.removeprefix('Skipped: ')}")
 
 
 def pytest_unconfigure() -> None:

@@ -23,11 +23,13 @@ PIN_FILES = {
     "light": LIGHT,
     "test": [*LIGHT, "requirements-test.txt"],
     "full": ["requirements-full.txt", LIGHT[0]],
+    "engines": ["requirements-engines.txt"],
     "colab": ["requirements-colab-test.txt"],  # a stand-in for Colab: see tools/places.py
 }
 SIZES = {
     "light": "600 MB on disk, half a minute on a fast line",
     "test": "900 MB on disk, about a minute on a fast line",
+    "engines": "70 MB more",
     "colab": "400 MB on disk",
     "full": "sentence-transformers and torch: 1.3 GB more; on Linux torch may fetch 3 GB",
 }
@@ -235,7 +237,8 @@ def loads(python: Path, module: str) -> bool:
 def lab(options: argparse.Namespace) -> int:
     if options.port is not None:
         check_port(options.port)
-    python = environment(".venv", "light", *(["full"] if options.full else []))
+    extras = [name for name in ("full", "engines") if getattr(options, name)]
+    python = environment(".venv", "light", *extras)
     # Always `python -m`: the first line of a script cannot hold a space and does not survive moving the folder.
     command = [python, "-m", "jupyterlab", "--ServerApp.ip=127.0.0.1", f"--ServerApp.root_dir={ROOT}"]
     command += ["--LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb", "--ServerApp.answer_yes=True"]
@@ -287,6 +290,7 @@ def parse(arguments: list) -> argparse.Namespace:
     opens.add_argument("--no-browser", action="store_true", help="print the address instead of opening it")
     opens.add_argument("--port", type=int, help="take this port (default: a free one)")
     opens.add_argument("--full", action="store_true", help="with sentence-transformers and torch")
+    opens.add_argument("--engines", action="store_true", help="with the search engines of the engines lab")
     verbs.add_parser("test", help="run all tests; further arguments go to pytest")
     verbs.add_parser("doctor", help="say what works on this machine")
     verbs.add_parser("build", help="make the learner's and the solved notebooks from notebooks/source")

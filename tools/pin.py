@@ -49,6 +49,10 @@ def main() -> None:
     tests = [line for line in compiled(wanted + extras["test"], fixed) if line not in base]
     write("requirements-test.txt", "What the tests need beside requirements.txt.", tests)
 
+    engines = compiled(wanted + extras["engines"] + extras["postgres"], fixed)
+    engines = [line for line in engines if line not in base]
+    write("requirements-engines.txt", "What the engines lab adds to requirements.txt, install with --no-deps.", engines)
+
     # Resolved here, torch would bring its CUDA companions, and every Linux machine would fetch 3 GB of them. So it
     # is left out of the resolution and pinned alone: its wheel says at installation what it needs on that machine.
     full = compiled(wanted + extras["full"], fixed, overrides="torch ; python_version < '3'")

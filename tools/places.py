@@ -2,8 +2,8 @@
 
     python -m tools.places [PLACE …]
 
-Places: colab, binder, full, pythons; all of them when left out. Each gets an environment of its own, which needs a
-network once. Ends with one line a place, and exits 1 when any place fails.
+Places: colab, binder, full, engines, pythons; all of them when left out. Each gets an environment of its own, which
+needs a network once. Ends with one line a place, and exits 1 when any place fails.
 """
 
 import os
@@ -227,7 +227,7 @@ def colab() -> list[Outcome]:
     return [Outcome("colab, alone", True, alone), Outcome("colab pins", True, inside)]
 
 
-# --- Binder, the full environment, other Pythons ---
+# --- Binder, the full environment, the engines lab, other Pythons ---
 
 
 def binder() -> list[Outcome]:
@@ -258,6 +258,18 @@ def full() -> list[Outcome]:
     return [Outcome("full", True, f"{said}; {count} notebooks ran")]
 
 
+def engines() -> list[Outcome]:
+    """With the extras of the engines lab: its tests, where a missing engine is a failure, and its two notebooks."""
+    python = environment(".venv-engines", "test", "engines")
+    tests = ["tests/test_engines.py", "tests/test_lab_engines.py"]
+    said = run_pytest(python, *tests, COURSE_REQUIRE_ENGINES="1")
+    if "skipped" in said or "deselected" in said:
+        raise PlaceError(f"tests of the engines were left out: {said}")
+    for folder in (NOTEBOOKS, NOTEBOOKS / "solved"):
+        run_notebook(folder / "lab_engines.ipynb", python)
+    return [Outcome("engines", True, f"{said}; 2 notebooks ran")]
+
+
 def other_pythons() -> list[Outcome]:
     """On every other minor version that runs here: all tests but browser and static, and the solved notebooks."""
     found = {minor: python for minor, python in pythons_on_this_machine().items() if minor != HERE}
@@ -283,6 +295,7 @@ PLACES: dict[str, Callable[[], list[Outcome]]] = {
     "colab": colab,
     "binder": binder,
     "full": full,
+    "engines": engines,
     "pythons": other_pythons,
 }
 
