@@ -16,10 +16,10 @@ from course_lib.asof import AS_OF
 from course_lib.bm25 import Index, idf, words
 from course_lib.engines import BM25S, ENGINES, FTS5, POSTGRES, RANK_BM25, READY, TANTIVY, EngineError
 from course_lib.learn.blank import ____
-from course_lib.learn.look import to_text
 from course_lib.lessons import lab_engines as lab
 from course_lib.lessons.lab_engines import lesson
 from course_lib.metrics import hit_rate_at_k
+from tests.lesson_checks import every_option_that_can_be_wrong_says_why, every_wrong_answer_gets_its_reason
 
 SOLVED = Path(__file__).parents[1] / "notebooks" / "solved" / "lab_engines.ipynb"
 
@@ -68,25 +68,12 @@ ACTUAL = {
 
 @pytest.mark.parametrize("question", lesson.questions.values(), ids=lesson.questions)
 def test_every_option_that_can_be_wrong_says_why_it_is_tempting(question):
-    right = question.right(ACTUAL[question.key])
-    assert question.pick in (len(right), None)
-    assert set(right) <= {option.name for option in question.options}
-    for option in question.options:
-        assert (option.name in right and question.pick) or option.why, option.name
+    every_option_that_can_be_wrong_says_why(question, ACTUAL[question.key])
 
 
 @pytest.mark.parametrize("question", lesson.questions.values(), ids=lesson.questions)
 def test_every_wrong_answer_to_every_question_gets_its_reason(question):
-    right = list(question.right(ACTUAL[question.key]))
-    for option in question.options:
-        if option.name not in right:
-            prediction = lesson.predict(question.key)
-            prediction.record._unsaved.clear()
-            prediction.record.path.unlink(missing_ok=True)
-            prediction.commit([option.name, *right[1:]], "sure")
-            shown = repr(prediction.reveal(ACTUAL[question.key]))
-            assert to_text(option.why) in shown
-            assert "the one to remember" in shown
+    every_wrong_answer_gets_its_reason(lesson, question, ACTUAL[question.key])
 
 
 @pytest.mark.parametrize(

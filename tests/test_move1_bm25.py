@@ -19,6 +19,7 @@ from course_lib.lessons import move1_bm25 as move1
 from course_lib.lessons.move1_bm25 import ROUTES, TRIALS, Tally, draw_bm25, draw_rules, lesson, strict_query
 from course_lib.long_context import read_usage
 from course_lib.retrieval import Hit, Usage
+from tests.lesson_checks import every_option_that_can_be_wrong_says_why, every_wrong_answer_gets_its_reason
 
 
 @pytest.fixture(autouse=True)
@@ -70,25 +71,12 @@ ACTUAL = {
 
 @pytest.mark.parametrize("question", lesson.questions.values(), ids=lesson.questions)
 def test_every_option_that_can_be_wrong_says_why_it_is_tempting(question):
-    right = question.right(ACTUAL[question.key])
-    assert question.pick in (len(right), None)
-    assert set(right) <= {option.name for option in question.options}
-    for option in question.options:
-        assert (option.name in right and question.pick) or option.why, option.name
+    every_option_that_can_be_wrong_says_why(question, ACTUAL[question.key])
 
 
 @pytest.mark.parametrize("question", lesson.questions.values(), ids=lesson.questions)
 def test_every_wrong_answer_to_every_question_gets_its_reason(question):
-    right = list(question.right(ACTUAL[question.key]))
-    for option in question.options:
-        if option.name not in right:
-            prediction = lesson.predict(question.key)
-            prediction.record._unsaved.clear()
-            prediction.record.path.unlink(missing_ok=True)
-            prediction.commit([option.name, *right[1:]], "sure")
-            shown = repr(prediction.reveal(ACTUAL[question.key]))
-            assert to_text(option.why) in shown
-            assert "the one to remember" in shown
+    every_wrong_answer_gets_its_reason(lesson, question, ACTUAL[question.key])
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """The stored notebooks are what their sources build, hold nothing they must not, and run with nothing answered."""
 
+import importlib
+import re
 from pathlib import Path
 
 import nbformat
@@ -8,7 +10,7 @@ from nbformat import NotebookNode
 
 from tools.build import execute, rebuilt
 from tools.check import check_name, strays
-from tools.source import NOTEBOOKS, source_names
+from tools.source import NOTEBOOKS, lesson_module, source_names
 
 NAMES = source_names()
 
@@ -46,6 +48,20 @@ def test_every_notebook_has_a_source() -> None:
 def test_a_learner_who_answers_nothing_can_run_all_cells(name: str) -> None:
     nb = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
     execute(nb, NOTEBOOKS)  # with an empty record; raises BuildError when a cell or a callback raises
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_result_is_assigned_between_its_question_and_its_reveal(name: str) -> None:
+    """`Question.result` tells an answer in time from a late one, so the variable must exist where it says."""
+    lesson = importlib.import_module(lesson_module(name)).lesson
+    cells = [cell.source for cell in rebuilt(name)[0].cells if cell.cell_type == "code"]
+    for question in lesson.questions.values():
+        asked = next(n for n, source in enumerate(cells) if f'lesson.predict("{question.key}")' in source)
+        assigned = next(n for n, s in enumerate(cells) if re.search(rf"\b{question.result}\b[^=\n]*=(?!=)", s))
+        variable = cells[asked].split(" = ")[0]
+        reveal = rf"\b{variable}\.reveal\(|\breveal\w*\({variable}\b"
+        revealed = next(n for n, source in enumerate(cells) if re.search(reveal, source))
+        assert asked < assigned <= revealed, question.key
 
 
 @pytest.mark.parametrize("name", NAMES)
