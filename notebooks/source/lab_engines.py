@@ -74,7 +74,7 @@ kept_whole = lab.kept_in_one(everywhere.readings)
 kept.reveal(kept_whole)
 
 # %% [markdown]
-# ## A search box gets sentences, a query language wants syntax
+# ## A customer called O'Brien
 
 # %% tags=["exercise"]
 apostrophe = lesson.predict("apostrophe")
@@ -96,7 +96,7 @@ apostrophe.reveal(refused)
 lab.show_readings(everywhere.readings, lab.APOSTROPHES)
 
 # %% [markdown]
-# ## Knowing the characters is not knowing the words
+# ## A title in Chinese
 
 # %% tags=["exercise"]
 chinese = lesson.predict("chinese")
@@ -201,7 +201,7 @@ except ZeroDivisionError as error:
 print("adapter:", engines.rank_bm25([]).search("paper", 3))
 
 # %% [markdown]
-# ## A parser for words is not yet a ranking for words
+# ## The database you already own has text search too
 
 # %% tags=["exercise"]
 no_idf = lesson.predict("no_idf")
