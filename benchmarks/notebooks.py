@@ -1,6 +1,7 @@
 """Run All of each learner notebook on a fresh kernel: how long, and how much memory the kernel holds at the end."""
 
 import re
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -14,7 +15,7 @@ from nbformat import NotebookNode
 from benchmarks.figures import beside, median, ratio, table
 from benchmarks.machine import NO_MEMORY, memory_mb, shown_mb, temporary_folder
 from course_lib.minilm import MODEL_NAME, packaged_weights
-from tools.build import CELL_TIMEOUT, kernel_environment, manager_of_this_interpreter
+from tools.build import CELL_TIMEOUT, kernel_environment, manager_of
 from tools.source import NOTEBOOKS
 
 RUNS = 3
@@ -36,7 +37,7 @@ class Run:
 
 def run_all(nb: NotebookNode, folder: Path) -> Run:
     """Run every code cell in order on a fresh kernel in `folder`; raises where a cell does."""
-    kernel = manager_of_this_interpreter()
+    kernel = manager_of(sys.executable)
     client = NotebookClient(
         nb,
         km=kernel,

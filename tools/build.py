@@ -160,11 +160,6 @@ def manager_of(python: str | Path) -> AsyncKernelManager:
     return manager
 
 
-def manager_of_this_interpreter() -> AsyncKernelManager:
-    """A manager whose kernel "python3" is the running interpreter."""
-    return manager_of(sys.executable)
-
-
 def kernel_environment(empty: Path) -> dict[str, str]:
     """The environment of a kernel: an empty record and IPython profile, and nothing that varies."""
     return os.environ | {
