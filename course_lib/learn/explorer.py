@@ -57,6 +57,24 @@ class Choice:
 
 
 @dataclass(frozen=True)
+class Tick:
+    """On or off."""
+
+    label: str
+    value: bool = False
+
+    def widget(self) -> Any:
+        """Return the ipywidgets control."""
+        import ipywidgets
+
+        return ipywidgets.Checkbox(value=self.value, description=self.label, indent=False, layout=WIDE["layout"])
+
+    def refuse(self, value: object) -> str | None:
+        """Return a sentence where `value` cannot be set, else None."""
+        return None if isinstance(value, bool) else f"{self.label} must be True or False, not {value!r}."
+
+
+@dataclass(frozen=True)
 class Text:
     """Any text; the picture follows when the learner presses Enter or leaves the field."""
 
@@ -81,7 +99,7 @@ class Text:
         return None if isinstance(value, str) else f"{self.label} must be text, not {value!r}."
 
 
-Control: TypeAlias = Slider | Choice | Text
+Control: TypeAlias = Slider | Choice | Tick | Text
 
 WIDE: dict[str, Any] = {"style": {"description_width": "170px"}, "layout": {"width": "auto", "max_width": "730px"}}
 

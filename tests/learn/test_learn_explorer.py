@@ -2,7 +2,7 @@ import sys
 
 import pytest
 
-from course_lib.learn.explorer import WIDGET_VIEW, Choice, Explorer, Slider, Text
+from course_lib.learn.explorer import WIDGET_VIEW, Choice, Explorer, Slider, Text, Tick
 from course_lib.learn.look import escape, mark, paragraph, table, to_text
 
 
@@ -107,3 +107,13 @@ def test_a_table_reads_as_lines_of_text():
 
 def test_a_header_cell_says_what_it_heads():
     assert '<th scope="col"' in table(["Rank"], [["1"]])
+
+
+def test_a_tick_is_a_checkbox_that_redraws_and_takes_only_true_and_false():
+    explorer = Explorer("Ticks", {"on": Tick("Count the closed ones too")}, lambda on: paragraph(f"on is {on}"))
+    box, picture = explorer._widget().children[1:3]
+    assert (box.description, box.value, "on is False" in picture.value) == ("Count the closed ones too", False, True)
+    box.value = True
+    assert "on is True" in picture.value
+    with pytest.raises(ValueError, match="must be True or False, not 1"):
+        explorer.at(on=1)
