@@ -12,6 +12,7 @@ os.environ["COURSE_RECORD"] = str(Path(_folder.name) / "record.json")
 os.environ["IPYTHONDIR"] = str(Path(_folder.name) / "ipython")
 os.environ["PYTHONHASHSEED"] = "0"  # for kernels and other subprocesses: this one has its seed already
 os.environ["PYTHONUTF8"] = "1"
+os.environ.pop("ANTHROPIC_API_KEY", None)  # no test and no notebook asks a live model
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -162,7 +162,7 @@ def manager_of(python: str | Path) -> AsyncKernelManager:
 
 def kernel_environment(empty: Path) -> dict[str, str]:
     """The environment of a kernel: an empty record and IPython profile, and nothing that varies."""
-    return os.environ | {
+    return {name: value for name, value in os.environ.items() if name != "ANTHROPIC_API_KEY"} | {
         "COURSE_RECORD": str(empty / "record.json"),
         "IPYTHONDIR": str(empty / "ipython"),
         "PYTHONHASHSEED": "0",

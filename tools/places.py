@@ -325,6 +325,7 @@ def report(outcomes: Sequence[Outcome]) -> int:
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    os.environ.pop("ANTHROPIC_API_KEY", None)  # no place asks a live model
     os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # no remarks of old kernels on their debugger
     unknown = [name for name in given if name not in PLACES]
     if unknown:
