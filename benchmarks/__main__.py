@@ -17,19 +17,22 @@ NAMES = {
     "encoders": "the numpy encoder beside sentence-transformers (where that is installed)",
     "bm25_speed": "building and searching 50,000 documents, beside the bare SQLite statements",
     "bm25_quality": "nDCG@10 on SciFact; needs --data FOLDER with corpus.jsonl, queries.jsonl and qrels.tsv",
+    "sql_guard": "what the SQL guard refuses, stops and costs; needs --data FOLDER with spider_en/ and attacks/",
+    "sql_accuracy": "right and altered queries told apart; needs --data FOLDER with questions.json and database/",
 }
+NEED_DATA = {"bm25_quality", "sql_guard", "sql_accuracy"}
 
 
 def listing() -> str:
     """Return the names with a line for each."""
-    return "\n".join(f"  {name:<10} {line}" for name, line in NAMES.items())
+    return "\n".join(f"  {name:<12} {line}" for name, line in NAMES.items())
 
 
 def run(name: str, options: argparse.Namespace) -> None:
     """Run one script and print its table under the command and the machine it belongs to."""
     command, given = ["python -m benchmarks", name], list[Any]()
     report = importlib.import_module(f"benchmarks.{name}").report
-    if name == "bm25_quality":
+    if name in NEED_DATA:
         if options.data is None:
             print(f"{name}: not run, because it needs --data FOLDER.\n")
             return
@@ -48,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help="one of the names below, or `all`")
     parser.add_argument("--full", action="store_true", help="setup: measure the full set of packages as well")
-    parser.add_argument("--data", type=Path, metavar="FOLDER", help="bm25_quality: a data set in BEIR's form")
+    parser.add_argument("--data", type=Path, metavar="FOLDER", help="the folder that some of the scripts need")
     options = parser.parse_args(arguments)
     unknown = [name for name in options.names if name not in (*NAMES, "all")]
     if unknown:

@@ -2,8 +2,8 @@
 
     python -m tools.places [PLACE …]
 
-Places: colab, binder, full, engines, pythons; all of them when left out. Each gets an environment of its own, which
-needs a network once. Ends with one line a place, and exits 1 when any place fails.
+Places: colab, binder, full, engines, sqlites, pythons; all of them when left out. Each gets an environment of its own,
+which needs a network once. Ends with one line a place, and exits 1 when any place fails.
 """
 
 import os
@@ -270,6 +270,44 @@ def engines() -> list[Outcome]:
     return [Outcome("engines", True, f"{said}; 2 notebooks ran")]
 
 
+SQLITES = {  # release of pysqlite3-binary, which carries a SQLite of its own: the version of that
+    "0.4.7.post8": "3.39",
+    "0.5.1": "3.42",
+    "0.5.2.post3": "3.45",
+    "0.5.4.post2": "3.51",
+}
+GUARD_TESTS = ("tests/sql/test_sql_guard.py", "tests/sql/test_sql_database.py")
+WHICH = "import sqlite3; print(sqlite3.sqlite_version)"
+
+
+def sqlites() -> list[Outcome]:
+    """The guard's tests on older and newer SQLites, each put under this Python's own driver."""
+    if sys.platform != "linux" or HERE != "3.11":
+        return [Outcome("other SQLites", True, "needs Linux and Python 3.11, so none was tried")]
+    return [outcome for one in SQLITES for outcome in attempt(f"SQLite {SQLITES[one]}", on_sqlite(one))]
+
+
+def on_sqlite(release: str) -> Callable[[], list[Outcome]]:
+    """What runs the guard's tests on the SQLite of one release of pysqlite3-binary."""
+
+    def run() -> list[Outcome]:
+        with tempfile.TemporaryDirectory() as folder:
+            wheel = f"pysqlite3-binary=={release}"
+            command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", folder, wheel]
+            subprocess.run(command, check=True)
+            library = str(next(Path(folder).glob("pysqlite3/_sqlite3*.so")))
+            env = os.environ | {"LD_PRELOAD": library}
+            version = subprocess.run([sys.executable, "-c", WHICH], env=env, check=True, capture_output=True, text=True)
+            if not version.stdout.startswith(SQLITES[release] + "."):
+                raise PlaceError(
+                    f"{wheel} was to bring SQLite {SQLITES[release]}, and this is {version.stdout.strip()}"
+                )
+            said = run_pytest(Path(sys.executable), *GUARD_TESTS, LD_PRELOAD=library)
+            return [Outcome(f"SQLite {version.stdout.strip()}", True, said)]
+
+    return run
+
+
 def other_pythons() -> list[Outcome]:
     """On every other minor version that runs here: all tests but browser and static, and the solved notebooks."""
     found = {minor: python for minor, python in pythons_on_this_machine().items() if minor != HERE}
@@ -296,6 +334,7 @@ PLACES: dict[str, Callable[[], list[Outcome]]] = {
     "binder": binder,
     "full": full,
     "engines": engines,
+    "sqlites": sqlites,
     "pythons": other_pythons,
 }
 
