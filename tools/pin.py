@@ -41,7 +41,7 @@ def write(name: str, note: str, lines: list[str]) -> None:
 def main() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    wanted = project["dependencies"] + extras["lab"]
+    wanted = project["dependencies"] + extras["lab"] + extras["documents"]
     base = compiled(wanted)
     write("requirements.txt", "The whole light environment, install with --no-deps.", base)
 
