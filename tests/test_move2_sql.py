@@ -129,12 +129,17 @@ def test_an_executor_with_a_bug_of_its_own_is_not_taken_for_a_refusal():
 
 def test_read_only_alone_lets_four_statements_through_and_leaves_no_file_behind(database):
     before = sorted(database.parent.iterdir())
-    trials = move2.through_read_only(database)
+
+    def deny(*args):
+        return sqlite3.SQLITE_DENY
+
+    trials = move2.through_read_only(database, deny)
     assert [trial.name for trial in trials if trial.error is None] == ACTUAL["read_only"]
     assert {trial.name: trial.new_files for trial in trials if trial.new_files} == {
         "ATTACH": ("new.db",),
         "VACUUM INTO": ("copy.db",),
     }
+    assert all(trial.allowed for trial in trials)
     assert sorted(database.parent.iterdir()) == before
     assert str(database.parent) not in to_text(move2.show_trials(trials).html)
 
@@ -170,6 +175,14 @@ def test_a_true_zero_is_not_suspected(database):
         ({"own": "SELECT '<img src=x onerror=1>' AS \"<b>\""}, "<img src=x onerror=1>"),
         ({"own": "DROP TABLE tickets"}, "allow-list"),
         ({"own": "nonsense"}, "syntax"),
+        ({"own": "Here is your query: SELECT 1"}, "begins with here"),
+        ({"own": "SELECT COUNT(*) FROM tickets WHERE team = Berlin"}, "single quotes"),
+        ({"output": "delete", "connection": False, "allow_list": False}, "19 of 60 tickets are gone"),
+        ({"output": "delete", "allow_list": False}, "readonly database"),
+        ({"output": "delete", "connection": False}, "not authorized"),
+        ({"output": "salaries", "allow_list": False}, "91000"),
+        ({"output": "runaway", "allow_list": False, "seconds": 1}, "interrupted"),
+        ({"own": "DELETE FROM tickets", "connection": False, "allow_list": False}, "allow-list"),
     ],
 )
 def test_the_guards_explorer_says_what_runs_or_which_layer_stopped_it(settings, says):
@@ -268,7 +281,25 @@ def judged(key, function):
 
 def check_value(column, value, allowed):
     if value not in allowed:
-        raise ValueError(f"{column} must be one of {allowed}, got {value!r}")
+        raise ValueError(f"There is no {column} {value!r}; send one of {', '.join(allowed)}")
+    return value
+
+
+def inverted(column, value, allowed):
+    if value in allowed:
+        raise ValueError(f"{column}: {allowed}")
+    return value
+
+
+def no_f(column, value, allowed):
+    if value not in allowed:
+        raise ValueError("{column}: {allowed}")
+    return value
+
+
+def only_status(column, value, allowed):
+    if value not in allowed:
+        raise ValueError("status must be one of closed, open")
     return value
 
 
@@ -312,6 +343,9 @@ def always_refuses(column, value, allowed):
 @pytest.mark.parametrize(
     ("function", "says"),
     [
+        (inverted, "It refused 'open' as a status"),
+        (no_f, "is the f in front"),
+        (only_status, "which argument was wrong"),
         (says_nothing, "which argument was wrong"),
         (names_no_column, "which argument was wrong"),
         (lets_capitals_pass, "It let 'Open' through"),
@@ -342,6 +376,13 @@ def test_another_exception_in_the_check_is_the_learners_error():
 def test_the_right_check_of_values_passes_and_a_blank_is_not_attempted():
     assert judged("allowed", check_value).outcome == "right"
     assert judged("allowed", lambda column, value, allowed: ____).outcome == "not attempted"
+
+    def half_done(column, value, allowed):
+        if value not in allowed:
+            raise ValueError(____)
+        return value
+
+    assert judged("allowed", half_done).outcome == "not attempted"
 
 
 def cap(take, keep, truncated):
@@ -409,6 +450,10 @@ def right_layer(first, second):
         (
             layer(lambda first, second: first.lower() in COLUMNS and second.lower() in COLUMNS[first.lower()]),
             "It refused “SELECT COUNT(*) FROM salaries”",
+        ),
+        (
+            layer(lambda first, second: second == "" or second in COLUMNS.get(first.lower(), ())),
+            "It let “SELECT COUNT(*) FROM sqlite_master” run",
         ),
         (layer(lambda first, second: first.lower() in COLUMNS), "It let “SELECT employee FROM salaries” run"),
         (layer(lambda first, second: first.lower() == "tickets"), "It refused “SELECT amount FROM salaries”"),

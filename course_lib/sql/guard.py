@@ -345,16 +345,18 @@ class Result:
         """What a reader of the rows must be told, model or person.
 
         >>> Result("SELECT id FROM tickets", ("id",), [("T-1000",)], True).note
-        'Cut off: these are the first 1 rows and there are more. Do not count or sum them; ask for count(*) instead.'
+        'Cut off: this is the first row and there are more. Do not count or sum them; ask for count(*) instead.'
         """
         if self.truncated:
-            return (
-                f"Cut off: these are the first {len(self.rows)} rows and there are more. "
-                "Do not count or sum them; ask for count(*) instead."
-            )
+            shown = "this is the first row" if len(self.rows) == 1 else f"these are the first {len(self.rows)} rows"
+            return f"Cut off: {shown} and there are more. Do not count or sum them; ask for count(*) instead."
         return f"Complete: {len(self.rows)} {'row' if len(self.rows) == 1 else 'rows'}."
 
 
+SQL_BEGINS = frozenset(
+    {"select", "with", "values", "(", "insert", "replace", "update", "delete", "create", "drop", "alter", "attach"}
+    | {"detach", "pragma", "vacuum", "analyze", "reindex", "begin", "commit", "rollback", "savepoint", "release", "end"}
+)
 PLAIN_SQL = "Write the values themselves, and a cast as CAST(value AS type)."
 
 
@@ -501,6 +503,8 @@ class GuardedDatabase:
         if words[0] == "explain":
             raise Refused("allow-list", "EXPLAIN shows how the database is built.", "Write the SELECT alone.")
         if any(word[0] in "?:@$#" for word in words):
+            if words[0] not in SQL_BEGINS:  # prose, which may hold a question mark
+                raise Refused("the SQL itself", f"This is no query: it begins with {short(words[0], 40)}.", PLAIN_SQL)
             raise Refused("the SQL itself", "There is a placeholder (? : @ $ #) and no value for it.", PLAIN_SQL)
         if copied_tokens(words) > MAX_COPIED:
             raise self._too_large(
@@ -596,6 +600,8 @@ class GuardedDatabase:
         known = {"table": self._columns.keys(), "column": columns, "function": self.guard.functions}.get(kind, ())
         spelled = {folded(one): one for one in known}
         near = get_close_matches(folded(name), spelled, n=3, cutoff=0.6)
+        if kind == "column" and not near:
+            return "A text stands in single quotes. "
         return f"Did you mean {' or '.join(spelled[one] for one in near)}? " if near else ""
 
     @cached_property

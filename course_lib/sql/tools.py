@@ -51,12 +51,12 @@ def check(name: str, value: object, allowed: tuple[str, ...]) -> str:
 
     >>> check("status", "Open", ("closed", "open"))
     Traceback (most recent call last):
-    course_lib.sql.tools.ToolError: status must be one of ['closed', 'open'], got 'Open'
+    course_lib.sql.tools.ToolError: There is no status 'Open': send one of ['closed', 'open']
     """
     if isinstance(value, str) and value in allowed:
         return value
     more = f" and {len(allowed) - MOST_NAMED} more" if len(allowed) > MOST_NAMED else ""
-    raise ToolError(f"{name} must be one of {list(allowed[:MOST_NAMED])}{more}, got {short(value)}")
+    raise ToolError(f"There is no {name} {short(value)}: send one of {list(allowed[:MOST_NAMED])}{more}")
 
 
 def check_limit(limit: object, most: int) -> int:
@@ -402,7 +402,7 @@ def as_tool(answer: object, tool_use_id: str | None = None) -> dict[str, object]
 
     >>> as_tool(5)
     {'type': 'tool_result', 'content': '5', 'is_error': False}
-    >>> as_tool(ToolError("status must be one of ['closed', 'open'], got 'Open'"))["is_error"]
+    >>> as_tool(ToolError("There is no status 'Open': send one of ['closed', 'open']"))["is_error"]
     True
     """
     failed = isinstance(answer, ToolError) or (isinstance(answer, Message) and answer.failed)

@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Ask the database: the retriever is a query
 #
-# *Move 2: a core of 30 minutes, and 40 more to go further. You need Python, and no key, no network, no graphics card.*
+# *Move 2: a core of 30 minutes, and 45 more to go further. You need Python, and no key, no network, no graphics card.*
 #
-# When you are through, you can
+# Afterwards you can
 #
 # - say why a count is no top-k question, and answer it with a tool whose SQL never changes,
 # - put four layers between a model's SQL and your data, and say which layer stops what,
@@ -12,6 +12,7 @@
 
 # %%
 from course_lib.corpora import tickets
+from course_lib.learn.blank import ____
 from course_lib.lessons import move2_sql as move2
 from course_lib.lessons.move2_sql import lesson
 
@@ -50,9 +51,10 @@ again_absent.reveal(answered)
 # %% [markdown]
 # ## A count is not a top-k question
 #
-# Monday, five to nine. The head of support asks the assistant: "How many P1 tickets are open for the Berlin team?" Her
-# answer decides who is called in from other work. There are sixty tickets, and the assistant runs on the pipeline of
-# the opening: every ticket is written out as a line, encoded, and searched.
+# Five to nine on a Friday, 25 September 2026, which is today throughout this course. The head of support asks the
+# assistant: "How many P1 tickets are open for the Berlin team?" The answer decides who is called in from other work.
+# There are sixty tickets, and the assistant runs on the pipeline of the opening: every ticket is written out as a line,
+# encoded, and searched.
 
 # %%
 rows = tickets.row_texts()
@@ -69,12 +71,16 @@ sample
 # %%
 nearest = move2.dense_rows(rows)
 wanted = tickets.ids_where("Berlin", "P1", "open")
-in_top_ten = len(wanted & {hit.id for hit in nearest(tickets.QUESTION, 10)})
+top_ten = nearest(tickets.QUESTION, 10)
+in_top_ten = len(wanted & {hit.id for hit in top_ten})
+[hit.text.removeprefix("Ticket ") for hit in top_ten]
+
+# %%
 sample.reveal(in_top_ten)
 
 # %% [markdown]
-# The model reads the first three and counts what it sees. Look at what it would see, for two ways of writing the same
-# rows out. Nothing here says "sample"; the prompt looks complete.
+# The model reads the first k lines and counts. The table says how many of the five are among them, for three ways of
+# writing a row out. Some are luckier than others, and no line of the prompt says that anything is missing.
 
 # %%
 move2.show_samples()
@@ -112,7 +118,7 @@ count("Berlin", "P1", "Open")
 # %% [markdown]
 # ## Your turn: an error that the model can act on
 #
-# The allowed values are in the data; generate them, so that a new team is allowed the day it has tickets. Then write
+# The allowed values are in the data; read them from it, so that a new team is allowed the day it has tickets. Then write
 # the check. The model reads its error as it reads anything else, so the sentence has to say which argument was wrong
 # and what it may send instead. Replace the `____`.
 
@@ -122,9 +128,6 @@ values = {c: [v for (v,) in db.execute(f"SELECT DISTINCT {c} FROM tickets ORDER 
 values
 
 # %% tags=["exercise"]
-from course_lib.learn.blank import ____
-
-
 def check_value(column, value, allowed):
     """Return the value if it is allowed; otherwise say what was wrong and what is allowed."""
     if ____:
@@ -159,7 +162,7 @@ for status in ("Open", "open"):
 said
 
 # %% [markdown]
-# ## What is pasted becomes part of the question
+# ## Paste a value, or bind it
 #
 # The question marks in the statement **bind** a value: the engine gets the statement first and the value apart from it.
 # The short way is to paste the value into the text. A model copies what a user typed, and a user can type anything.
@@ -182,8 +185,7 @@ text, pasted_count
 pasted.reveal(pasted_count)
 
 # %% [markdown]
-# AND binds tighter than OR, as times binds tighter than plus. Count the two halves by themselves, and what is in both;
-# then bind the same text.
+# Count the two halves by themselves, and what is in both; then bind the same text.
 
 # %%
 halves = ("team = 'Berlin'", "priority = 'P1' AND status = 'open'")
@@ -192,38 +194,26 @@ both = count("Berlin", "P1", "open")
 f"{sizes[0]} + {sizes[1]} - {both} = {sum(sizes) - both}", f"bound: {count(team, 'P1', 'open')}"
 
 # %% [markdown]
-# ## Two designs, and what each costs to keep
+# ## For what no tool covers, a model writes the SQL
 #
-# Next week somebody asks for the average age of open tickets, and no tool has that. There are two ways: one more
-# fixed tool, or a model that writes the SQL itself, **text-to-SQL**. *Three minutes:* write a few words on each into
-# the quotes, then run the next cell. It shows ours beside yours, for the rows in which you have written.
-
-# %% tags=["exercise"]
-my_tools = {"answers": "", "writes": "", "wrong": "", "keep": ""}
-my_sql = {"answers": "", "writes": "", "wrong": "", "keep": ""}
-
-# %% tags=["solution"]
-my_tools = {"answers": "what was foreseen", "writes": "we do", "wrong": "wrong argument", "keep": "code"}
-my_sql = {"answers": "anything", "writes": "the model", "wrong": "anything", "keep": "a guard"}
-
-# %%
-move2.side_by_side(my_tools, my_sql)
-
-# %% [markdown]
-# Start with fixed tools for what makes up most of your traffic. The long tail is left, and for that the SQL has to be
-# treated as hostile, whoever wrote the prompt.
+# Next week somebody asks for the average age of a ticket, and no tool has that. You can build one more tool, or let a
+# model write the SQL itself: **text-to-SQL**. Read your log: the commonest questions get a tool each. For the rest a
+# model may write SQL, and you treat that like SQL from a stranger. (What each design can answer and costs to keep is the
+# first part of Go further.)
 #
 # ## Ten outputs, and two ways to run them
 #
-# Here is what a model might return, on good days and on bad ones. Read them before you go on. The last but one asks
-# for the average age of a ticket, and the last is the first with one letter changed.
+# Here is what a model might return, on good days and on bad ones. Models like to wrap code in a **fence** of three
+# backticks, and to begin with WITH, which names a part of a query (a **CTE**, common table expression). Read the last
+# two twice.
 
 # %%
 outputs = tickets.model_outputs()
 move2.show_outputs(outputs)
 
 # %% [markdown]
-# The first executor is the one of many tutorials: it looks at how the text begins.
+# An **executor** is the function that gets the model's text and runs it. The first one is that of many tutorials: it
+# looks at how the text begins.
 
 # %%
 import sqlite3
@@ -246,7 +236,7 @@ naive = lesson.predict("naive", answer=answer, confidence="fairly sure")
 naive
 
 # %% [markdown]
-# The runaway pairs every ticket with every other, six times over. It is not run here; nothing would stop it.
+# The runaway is not run here.
 
 # %%
 runs = {
@@ -260,11 +250,17 @@ move2.show_runs({"naive": runs})
 naive.reveal(naive_mistakes)
 
 # %% [markdown]
+# The runaway counts the rows of six copies of the table, each joined with each of the others:
+
+# %%
+f"{60**6:,} rows, and nothing to stop it"
+
+# %% [markdown]
 # ## The engine knows what a statement does
 #
-# How a statement begins is a matter of spelling. What it does is known to the engine, which asks an **authorizer**
-# while it compiles: once for each table and column that is read, each function that is called, each thing that is
-# written. This one knows two answers and refuses everything it has not been told about.
+# How a statement begins is a matter of spelling. What it does is known to the engine, and SQLite hands every read, call
+# and write to a function of yours, the **authorizer**, before the first row moves. This one lets two kinds of thing
+# pass and refuses everything it has not been told about.
 
 # %%
 TABLES = {"tickets"}
@@ -272,7 +268,7 @@ FUNCTIONS = {"count", "sum", "avg", "min", "max", "round", "lower", "upper"}
 FUNCTIONS |= {"coalesce", "like", "date", "strftime"}
 
 
-def allow(action, first, second, database, source):
+def allow(action, first, second, where, source):
     """Deny by default: `first` is the table of a read, `second` the name of a function."""
     reads = action == sqlite3.SQLITE_READ and first.lower() in TABLES
     calls = action == sqlite3.SQLITE_FUNCTION and second.lower() in FUNCTIONS
@@ -281,8 +277,9 @@ def allow(action, first, second, database, source):
 
 # %% [markdown]
 # Two things it cannot see: how long a query runs, and how much comes back. So the second executor has four layers: a
-# read-only connection, the allow-list, a time limit, and a row cap that says when it has cut. It also takes the fence
-# off, which is no matter of safety.
+# connection that opens the file for reading only (`mode=ro`), the allow-list, a time limit (SQLite calls a handler of
+# yours every 1,000 steps, and True stops the query), and a row cap. Saying that it has cut is the other half of a cap;
+# you write that in Go further. Taking the fence off is convenience, not safety.
 
 # %%
 from time import monotonic
@@ -296,7 +293,7 @@ def run_guarded(output, max_rows=50, seconds=1.0):
     with closing(read_only(database)) as connection:  # 1
         connection.set_authorizer(allow)  # 2
         connection.set_progress_handler(lambda: monotonic() > deadline, 1000)  # 3
-        return connection.execute(sql).fetchmany(max_rows + 1)[:max_rows]  # 4, half of it
+        return connection.execute(sql).fetchmany(max_rows)  # 4, half of it
 
 # %% tags=["exercise"]
 guarded = lesson.predict("guarded")
@@ -315,37 +312,11 @@ move2.show_runs({"naive": runs, "guarded": guarded_runs})
 guarded.reveal(guarded_mistakes)
 
 # %% [markdown]
-# ## Is read-only not enough?
-#
-# The authorizer is the layer with the most lines, and somebody will want it gone: the connection is read-only, after
-# all. Here are six statements through `mode=ro` and nothing else.
-
-# %% tags=["exercise"]
-read_only_alone = lesson.predict("read_only")
-read_only_alone
-
-# %% tags=["solution"]
-answer = ["TEMP", "PRAGMA"]
-read_only_alone = lesson.predict("read_only", answer=answer, confidence="fairly sure")
-read_only_alone
-
-# %%
-trials = move2.through_read_only(database)
-carried_out = [trial.name for trial in trials if trial.error is None]
-move2.show_trials(trials)
-
-# %%
-read_only_alone.reveal(carried_out)
-
-# %% [markdown]
-# The two new files are gone again; on your server they would have stayed. Each layer covers what the others let pass,
-# and the allow-list is the one that knows the word "ATTACH".
-#
 # ## The guard as a library, for you and for the model
 #
-# The library's guard has the same layers and closes what a page of code leaves open: a single step of the engine that
-# takes all the memory, a row of a gigabyte, a view that may be read while its table may not. Its refusals have two
-# readers. You want to know which layer it was; the model, what it may do instead.
+# The library's guard has the same layers and closes what a page of code leaves open, such as a single step of the engine
+# that takes all the memory, or a row of a gigabyte. It can open a view without the table under it. And its refusals have
+# two readers: you want to know which layer it was; the model, what it may do instead.
 
 # %%
 from course_lib.sql.guard import LESSON_FUNCTIONS, Guard, Refused
@@ -360,19 +331,19 @@ told
 # %% [markdown]
 # ## Explore: which layer stops what
 #
-# Find the layer that stops each output; then take that layer away and see whether another one does. Which outputs need
-# exactly one layer? Which single function would you list so that the average age can be asked for? Type SQL of your
-# own: the database is made anew each time you start the kernel.
+# Take the allow-list away and see which outputs another layer still stops, and which one only the allow-list did. Take
+# both away for "delete"; it is a copy. Then put them back and write the average age of a ticket without listing one more
+# function: `strftime('%J', opened)` is a number of days.
 
 # %%
 move2.guard_explorer()
 
 # %% [markdown]
-# ## The query that runs and is wrong
+# ## A false zero passes every layer
 #
 # Back to the last output. It is allowed, quick and small. It answers 0, and the head of support is told that nothing is
-# open in Berlin. What could still notice? Not another layer: nothing about this query is dangerous. But the database
-# knows that no ticket has the status "Open", and the question takes for granted that there are tickets.
+# open in Berlin. Another layer would not help: nothing about this query is dangerous. But the database knows that no
+# ticket has the status "Open", and the question takes for granted that there are tickets.
 
 # %%
 from course_lib.corpora import sql_questions
@@ -386,17 +357,109 @@ card = schema_card(db, sql_questions.TICKET_MEANINGS, ["tickets", "open_tickets"
 # %% [markdown]
 # Two pieces of code did that. A **schema card** describes the tables for the model, and it is generated: meanings that
 # somebody wrote once, types, and the values of every column that has few. `suspicions` takes the filter values out of
-# the SQL and looks for them on the card. Here is the card; in the prompt it prevents the mistake in the first place.
-# So does the view below it, whose name says what a filter would have to spell. What the assistant may not read, such as
-# the table of salaries, is not on the card.
+# the SQL and looks for them on the card. Here is the card. In the prompt it shows the model how a value is spelled, and
+# the **view** below the table has a name that says what a filter would have to spell. What the assistant may not read,
+# such as the table of salaries, is not on the card.
 
 # %%
 print(card.text())
 
 # %% [markdown]
-# ## When is a zero a reason to doubt?
+# ## Your turn: what opened this week
 #
-# If every zero were doubted, nobody would look any more. Four queries, all of them empty or zero:
+# *Four minutes, on paper.* A team lead asks: "Which Berlin P1 tickets opened this week are still open?" Your assistant
+# has `count_tickets` and nothing else. What do you add, and what does its result have to say so that the model cannot
+# give a false answer? Write it down before you open the rubric.
+#
+# <details><summary>Rubric: a point for each that you have</summary>
+#
+# - A second fixed tool that lists tickets, with the same three checked arguments; not text-to-SQL, since team leads will
+#   ask this every week.
+# - "This week" is an argument with a few allowed values. Code turns it into two dates; a model does not know what day it
+#   is.
+# - The result states the window it used, so that the answer can say it.
+# - The result states how many there are in all, how many are shown, and whether it was cut.
+# - An empty list is a result like any other: "none, of all that opened since the 18th". Nothing in it invites a guess.
+# - You have asked what "this week" means to the team lead: since Monday, or since this day last week.
+#
+# </details>
+#
+# Ours has the first five. The true answer is none: one Berlin P1 ticket was opened in the window, and it is closed.
+
+# %%
+this_week = desk.list_tickets("Berlin", "P1", status="open", opened="this week")
+closed_too = desk.list_tickets("Berlin", "P1", opened="this week")
+print(this_week, closed_too, sep="\n\n")
+
+# %% [markdown]
+# ## The rule, the number, your record
+#
+# **The rule.** A question over all rows goes to the table: by a fixed tool where you can foresee it, by guarded SQL
+# where you cannot. A guard stops what is harmful; what is wrong is made rarer by a card, by honest names, and by a check
+# of the filter values.
+#
+# **The number to track.** Execution accuracy: the share of labelled questions whose SQL returns what the right SQL
+# returns. Beside it, how many harmless queries the guard refuses. On the ten outputs:
+
+# %%
+right = [name for name, run in guarded_runs.items() if run.rows == [(5,)]]
+asks_the_count = [name for name, sql in outputs.items() if "COUNT(*)" in sql and name != "runaway"]
+refused = [n for n, run in guarded_runs.items() if run.rows is None and n not in move2.HARMFUL]
+harmless = len(outputs) - len(move2.HARMFUL)
+f"right: {len(right)} of {len(asks_the_count)}, refused for nothing: {len(refused)} of {harmless}"
+
+# %%
+lesson.summary()
+
+# %% [markdown]
+# ## Go further: two designs, and what each costs to keep
+#
+# *Four minutes.* Fixed tools, or a model that writes the SQL. Before you read ours, write a few words on each into the
+# quotes: what it can answer, who writes the SQL, what can go wrong, what it costs to keep. The next cell shows both, for
+# the rows in which you have written.
+
+# %% tags=["exercise"]
+my_tools = {"answers": "", "writes": "", "wrong": "", "keep": ""}
+my_sql = {"answers": "", "writes": "", "wrong": "", "keep": ""}
+
+# %% tags=["solution"]
+my_tools = {"answers": "what was foreseen", "writes": "we do", "wrong": "wrong argument", "keep": "code"}
+my_sql = {"answers": "anything", "writes": "the model", "wrong": "anything", "keep": "a guard"}
+
+# %%
+move2.side_by_side(my_tools, my_sql)
+
+# %% [markdown]
+# ## Go further: the connection is read-only, so why the rest?
+#
+# *Four minutes.* The authorizer is the layer with the most lines, and somebody will want it gone: the connection is
+# read-only, after all. Six statements, through `mode=ro` alone:
+
+# %% tags=["exercise"]
+read_only_alone = lesson.predict("read_only")
+read_only_alone
+
+# %% tags=["solution"]
+answer = ["TEMP", "PRAGMA"]
+read_only_alone = lesson.predict("read_only", answer=answer, confidence="fairly sure")
+read_only_alone
+
+# %%
+trials = move2.through_read_only(database, allow)
+carried_out = [trial.name for trial in trials if trial.error is None]
+move2.show_trials(trials)
+
+# %%
+read_only_alone.reveal(carried_out)
+
+# %% [markdown]
+# The two new files are gone again; on your server they would have stayed. No layer is enough: read-only missed four of
+# six, and the allow-list cannot stop a query that never ends.
+
+# %% [markdown]
+# ## Go further: when is a zero a reason to doubt?
+#
+# *Four minutes.* If every zero were doubted, nobody would look any more. Four queries, all of them empty or zero:
 
 # %%
 zeros = move2.ZEROS
@@ -418,51 +481,6 @@ suspected = [name for name, found in doubts.items() if found]
 
 # %%
 true_zero.reveal(suspected)
-
-# %% [markdown]
-# ## Your turn: what opened this week
-#
-# *Four minutes, on paper.* A team lead asks: "Which Berlin P1 tickets opened this week are still open?" Your assistant
-# has `count_tickets` and nothing else. What do you add, and what does its result have to say so that the model cannot
-# give a false answer? Write it down before you open the rubric.
-#
-# <details><summary>Rubric: a point for each that you have</summary>
-#
-# - A second fixed tool that lists tickets, with the same three checked arguments; not text-to-SQL, since team leads will
-#   ask this every week.
-# - "This week" is an argument with a few allowed values. Code turns it into two dates; a model does not know what day it
-#   is.
-# - The result states the window it used, so that the answer can say it.
-# - The result states how many there are in all, how many are shown, and whether it was cut.
-# - An empty list is a result like any other: "none, of all that opened since the 18th". Nothing in it invites a guess.
-# - You have asked what "this week" means to the team lead: since Monday, or seven days.
-#
-# </details>
-#
-# Ours says all of that. The true answer is none: one Berlin P1 ticket was opened in the window, and it is closed.
-
-# %%
-this_week = desk.list_tickets("Berlin", "P1", status="open", opened="this week")
-closed_too = desk.list_tickets("Berlin", "P1", opened="this week")
-print(this_week, closed_too, sep="\n\n")
-
-# %% [markdown]
-# ## The rule, the number, your record
-#
-# **The rule.** A question over all rows goes to the table: by a fixed tool where you can foresee it, by guarded SQL
-# where you cannot. A guard stops what is harmful; what is wrong is stopped by a card, by honest names, and by a check of
-# the filter values.
-#
-# **The number to track.** Execution accuracy: the share of labelled questions whose SQL returns what the right SQL
-# returns. Beside it, how many harmless queries the guard refuses. On the ten outputs:
-
-# %%
-right = [name for name, run in guarded_runs.items() if run.rows == [(5,)]]
-asks_the_count = [name for name, sql in outputs.items() if "COUNT(*)" in sql and name != "runaway"]
-f"{len(right)} of {len(asks_the_count)} outputs that ask for the count return it: {', '.join(right)}"
-
-# %%
-lesson.summary()
 
 # %% [markdown]
 # ## Go further: a row cap that tells
@@ -496,8 +514,8 @@ lesson.check("capped", capped)
 # %% [markdown]
 # ## Go further: one more layer
 #
-# *Six minutes.* Personnel may publish what salaries are, and not whose. So `amount` may be read and `employee` may not,
-# in no part of a query. The authorizer is told the column of each read; `first` is the table, `second` the column. Write
+# *Six minutes.* Personnel may publish what salaries are, and not whose. So `amount` may be read and `employee` must not,
+# anywhere in a query. The authorizer is told the column of each read; `first` is the table, `second` the column. Write
 # the layer. Selects and functions may pass; everything else is refused.
 
 # %%
@@ -505,7 +523,7 @@ COLUMNS = move2.COLUMNS
 COLUMNS
 
 # %% tags=["exercise"]
-def columns_only(action, first, second, database, source):
+def columns_only(action, first, second, where, source):
     if action == sqlite3.SQLITE_READ:
         fine = ____
     else:
@@ -550,14 +568,15 @@ injected
 someone_elses = order_status(customer, service.base_url, "O-2001")
 does_not_exist = order_status(customer, service.base_url, "O-9999")
 same_words = someone_elses == does_not_exist
-someone_elses, same_words
+its_owner_sees = order_status(Session("C-42"), service.base_url, "O-2001")
+its_owner_sees, someone_elses, same_words
 
 # %%
 injected.reveal(same_words)
 
 # %% [markdown]
-# A service fails in more ways than one, and each needs words of its own: a model that is told "no such order" when
-# nobody answered will tell the customer that there is none.
+# A service can also fail. Six failures get one of two messages, and neither is "no such order": a model that is told
+# that when nobody answered will tell the customer that there is none.
 
 # %%
 move2.ask_failing(customer, service, "O-1001")
@@ -568,7 +587,7 @@ move2.ask_failing(customer, service, "O-1001")
 # *Eight minutes.* Fifty labelled questions over two schemas, the tickets and a ledger of invoices whose columns are
 # named as badly as in real life. The model is a **stand-in**: it reads the prompt, makes the mistake in its script
 # unless the prompt holds what prevents it, and mends it when it is told. So the table shows what each repair is good
-# for. How often a real model errs it cannot show; there is no rate in it.
+# for. It cannot show how often a real model errs, and there is no rate in it.
 
 # %% tags=["exercise"]
 rungs = lesson.predict("ladder")
@@ -587,9 +606,9 @@ move2.show_ladder(climbed)
 rungs.reveal(not_repaired)
 
 # %% [markdown]
-# The order of the rungs is the order of what pays: the values are generated and repair the most, meanings take an hour
-# with somebody who knows the schema, views and examples take their care from then on. Here is one question on the first
-# rung and on the last. Billed last quarter, by the day of entry; then by the ledger's day:
+# The rungs stand in the order of what they cost to keep: values are generated, meanings take an hour with somebody who
+# knows the schema, views and examples take care from then on. The gains count our scripted mistakes, not yours. Here is
+# one question on the first rung and on the last: billed in April by the day of entry, and by the ledger's day.
 
 # %%
 move2.show_answer("i02", "bare schema")
@@ -598,8 +617,8 @@ move2.show_answer("i02", "bare schema")
 move2.show_answer("i02", "+ suspicion")
 
 # %% [markdown]
-# And a question on which only suspicion helps, since the value that the asker uses is nowhere on the card. The model is
-# told once, and asked again.
+# And a question on which only suspicion helps: the card does not list the name that was typed. The model is told once,
+# and asked again.
 
 # %%
 suspicion_repairs = climbed.repaired("+ suspicion")
@@ -646,11 +665,10 @@ counted_right = [name for name, got in results.items() if accuracy.same_result(g
 same_result.reveal(counted_right)
 
 # %% [markdown]
-# What to expect of it? When the tasks of Spider 2.0 were published in late 2024, taken from real enterprise databases,
-# the best setup of its authors solved 21.3 % (Lei et al., ICLR 2025), against 91.2 % on the older Spider 1.0 and 73.0 %
-# on BIRD. On 26 September 2026 the four best entries for Spider 2.0-Snow stood at 94 to 97 %; that variant comes with
-# well-prepared metadata and documentation. Your schema comes without. The card and the views are how it gets them, and
-# your own labelled questions are how you find out.
+# Published scores, to set hopes by: 91.2 % on Spider 1.0, 73.0 % on BIRD, and 21.3 % for the best setup that the authors
+# of Spider 2.0 had in late 2024 (Lei et al., ICLR 2025), on tasks from real companies. On 26 September 2026 the top four
+# for Spider 2.0-Snow stood at 94 to 97 %, with metadata and documentation prepared for them. Nobody has prepared your
+# schema. Card and views are that preparation, and labelled questions of your own say whether it was enough.
 #
 # ## Go further: the same, with a live model
 #

@@ -84,7 +84,7 @@ def test_a_new_value_is_allowed_once_the_data_holds_it(own):
 def test_a_value_that_is_gone_is_no_longer_allowed(own):
     assert own.count_tickets("Berlin", "P1") == 5
     write(own.path, "DELETE FROM tickets WHERE team = 'Berlin'")
-    with pytest.raises(ToolError, match=r"team must be one of \['Lisbon', 'Munich'\], got 'Berlin'"):
+    with pytest.raises(ToolError, match=r"There is no team 'Berlin': send one of \['Lisbon', 'Munich'\]"):
         own.count_tickets("Berlin", "P1")
 
 
@@ -130,13 +130,13 @@ def test_a_null_is_no_value_that_a_model_may_ask_for(own):
 
 def test_an_empty_table_allows_nothing_and_says_so(own):
     write(own.path, "DELETE FROM tickets")
-    with pytest.raises(ToolError, match=r"team must be one of \[\], got 'Berlin'"):
+    with pytest.raises(ToolError, match=r"There is no team 'Berlin': send one of \[\]"):
         own.count_tickets("Berlin", "P1")
     assert own.list_tickets().total == 0
 
 
 def test_a_wrong_value_is_answered_with_the_allowed_ones(tools):
-    with pytest.raises(ValueError, match=r"^status must be one of \['closed', 'open'\], got 'Open'$"):
+    with pytest.raises(ValueError, match=r"There is no status 'Open': send one of \['closed', 'open'\]$"):
         tools.count_tickets("Berlin", "P1", status="Open")
 
 
@@ -149,7 +149,7 @@ def test_a_long_list_of_values_and_a_long_argument_are_cut_in_the_error():
 
 @pytest.mark.parametrize("value", [None, 1, True, ["Berlin"], {"team": "Berlin"}, "", "berlin", "Berlin "])
 def test_only_the_exact_text_is_allowed(tools, value):
-    with pytest.raises(ToolError, match="team must be one of"):
+    with pytest.raises(ToolError, match="There is no team "):
         tools.count_tickets(value, "P1")
 
 
@@ -178,7 +178,7 @@ def test_pasted_into_the_sql_the_value_counts_thirty_and_bound_it_matches_nothin
 
 
 def test_the_pasted_value_is_rejected_before_any_query(tools):
-    with pytest.raises(ToolError, match="team must be one of"):
+    with pytest.raises(ToolError, match="There is no team "):
         tools.count_tickets(INJECTED, "P1")
 
 
@@ -212,7 +212,7 @@ def test_the_one_berlin_p1_ticket_of_this_week_is_closed(tools):
 
 
 def test_a_misspelt_filter_is_an_error_and_no_zero(tools):
-    with pytest.raises(ToolError, match="status must be one of"):
+    with pytest.raises(ToolError, match="There is no status "):
         tools.list_tickets("Berlin", "P1", "Open", opened="this week")
 
 
@@ -248,7 +248,7 @@ def test_a_limit_out_of_bounds_is_answered_with_the_bounds(tools, limit):
 
 @pytest.mark.parametrize("opened", ["This week", "last week", "", None, "2026-09-18", 7])
 def test_an_unknown_window_is_answered_with_the_known_ones(tools, opened):
-    with pytest.raises(ToolError, match=r"opened must be one of \['any', 'today', 'this week', 'last 30 days'\]"):
+    with pytest.raises(ToolError, match=r"There is no opened .*: send one of \['any', 'today', 'this week', 'last 30"):
         tools.list_tickets(opened=opened)
 
 
@@ -269,7 +269,7 @@ def test_counts_by_team_add_up_and_show_a_zero(own):
     "column", ["opened", "id", "amount", "team, priority", "1", "", None, "team; DROP TABLE tickets"]
 )
 def test_a_column_that_is_no_filter_is_answered_with_those_that_are(tools, column):
-    with pytest.raises(ToolError, match=r"column must be one of \['team', 'priority', 'status'\]"):
+    with pytest.raises(ToolError, match=r"There is no column .*: send one of \['team', 'priority', 'status'\]"):
         tools.count_by(column)
 
 
@@ -341,7 +341,7 @@ def given_of(**arguments):
 def test_any_argument_of_a_count_is_rejected_or_counted_right(tools, path, team, priority, status):
     found = attempt(path, tools.count_tickets, team, priority, status)
     if isinstance(found, ToolError):
-        assert "must be one of" in str(found)
+        assert "send one of" in str(found)
     else:
         assert found == len(matching(team=team, priority=priority, status=status))
 
@@ -352,7 +352,7 @@ def test_any_argument_of_a_count_is_rejected_or_counted_right(tools, path, team,
 def test_any_argument_of_a_list_is_rejected_or_listed_right(tools, path, team, priority, status, opened, limit):
     found = attempt(path, tools.list_tickets, team, priority, status, opened, limit)
     if isinstance(found, ToolError):
-        assert " must be " in str(found)
+        assert "There is no " in str(found) or " must be " in str(found)
         return
     first = found.window.first.isoformat() if found.window.first else ""
     expected = matching(first=first, **given_of(team=team, priority=priority, status=status))
@@ -367,7 +367,7 @@ def test_any_argument_of_a_list_is_rejected_or_listed_right(tools, path, team, p
 def test_any_argument_of_a_grouped_count_is_rejected_or_counted_right(tools, path, column, team, priority):
     found = attempt(path, tools.count_by, column, team, priority)
     if isinstance(found, ToolError):
-        assert "must be one of" in str(found)
+        assert "send one of" in str(found)
         return
     filters = given_of(team=team, priority=priority)
     for value, count in found.counts.items():
@@ -380,7 +380,7 @@ def test_any_argument_of_a_grouped_count_is_rejected_or_counted_right(tools, pat
 def test_any_argument_of_the_oldest_is_rejected_or_answered_right(tools, path, team, priority):
     found = attempt(path, tools.oldest_open, team, priority)
     if isinstance(found, ToolError):
-        assert "must be one of" in str(found)
+        assert "send one of" in str(found)
         return
     expected = [
         t for t in corpus.tickets() if t.id in matching(status="open", **given_of(team=team, priority=priority))
@@ -463,7 +463,7 @@ def test_a_tool_error_goes_back_as_an_error_that_the_next_call_can_act_on(tools)
     assert run_tool(tools.functions(), "count_tickets", arguments, "toolu_1") == {
         "type": "tool_result",
         "tool_use_id": "toolu_1",
-        "content": "status must be one of ['closed', 'open'], got 'Open'",
+        "content": "There is no status 'Open': send one of ['closed', 'open']",
         "is_error": True,
     }
 

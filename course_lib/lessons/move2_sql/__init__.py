@@ -7,6 +7,7 @@ from course_lib.lessons.move2_sql.exercises import ALLOWED, CAPPED, COLUMNS, LAY
 from course_lib.lessons.move2_sql.guarding import guard_explorer
 from course_lib.lessons.move2_sql.ladder import ask_live, ladder, left_over, show_answer, show_ladder
 from course_lib.lessons.move2_sql.running import (
+    HARMFUL,
     NOT_RUN,
     ZEROS,
     ask_failing,
@@ -24,6 +25,7 @@ from course_lib.lessons.move2_sql.running import (
 
 __all__ = [
     "COLUMNS",
+    "HARMFUL",
     "NOT_RUN",
     "ZEROS",
     "ask_failing",

@@ -1,35 +1,43 @@
 """The checked exercises of Move 2: an allowed-values check, a row cap that tells, one more layer."""
 
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 
-from course_lib.learn.blank import Blank, NotAttempted
+from course_lib.learn.blank import Blank, NotAttempted, ____
 from course_lib.learn.exercises import Exercise, LearnerError, call, describe
 
 # --- An allowed-values check ---------------------------------------------------------------------------------------
 
 STATUS = ["closed", "open"]
+TEAMS = ["Berlin", "Lisbon", "Munich"]
 
 
 def judge_allowed(function: Any) -> str | None:
     """Call the learner's check with values that are allowed and with some that only look it."""
     trials: tuple[tuple[str, str, list[str]], ...] = (
         ("status", "open", STATUS),
-        ("team", "Berlin", ["Berlin", "Lisbon", "Munich"]),
+        ("team", "Berlin", TEAMS),
+        ("team", "Munich", TEAMS),
     )
     for column, value, allowed in trials:
+        refused = refusal(function, column, value, allowed)
+        if refused is not None:
+            return f"It refused {value!r} as a {column}, which is allowed."
         kept = call(function, column, value, allowed)
         if kept != value:
             return f"For {column} {value!r}, which is allowed, it returned {describe(kept)} and not the value."
-    for other in ("Open", "ope", "", "open' OR '1'='1", None):
-        said = refusal(function, "status", other, STATUS)
+    for column, other, allowed in (*(("status", other, STATUS) for other in NO_STATUS), ("team", "Paris", TEAMS)):
+        said = refusal(function, column, other, allowed)
         if said is None:
-            return f"It let {other!r} through as a status, and the table holds no such value."
-        missing = [word for word in ("status", *STATUS) if word not in said]
-        if missing:
-            return f"For {other!r} it said: {said!r}. A model that reads this still has to guess: {_lacks(missing)}."
+            return f"It let {other!r} through as a {column}, and the table holds no such value."
+        if repr(____) in said:
+            raise NotAttempted
+        lacks = _lacks(said, column, other, allowed)
+        if lacks:
+            return f"For {other!r} it said: {said!r}. {lacks}"
     return None
 
 
@@ -47,8 +55,19 @@ def refusal(function: Any, *args: Any) -> str | None:
     return None
 
 
-def _lacks(missing: list[str]) -> str:
-    return "which argument was wrong" if "status" in missing else "what it may send instead"
+NO_STATUS = ("Open", "ope", "", "open' OR '1'='1", None)
+
+
+def _lacks(said: str, column: str, other: Any, allowed: list[str]) -> str | None:
+    """Return what a model that reads the sentence still has to guess, or None."""
+    if "{" in said:
+        return "The braces were not filled in; is the f in front of the quotes missing?"
+    if column not in said:
+        return "A model that reads this has to guess which argument was wrong."
+    rest = said.replace(repr(other), "")
+    if not all(re.search(rf"\b{value}\b", rest) for value in allowed):
+        return "A model that reads this has to guess what it may send instead."
+    return None
 
 
 ALLOWED = Exercise(
@@ -56,12 +75,12 @@ ALLOWED = Exercise(
     title="An error that the model can act on",
     judge=judge_allowed,
     right="A wrong value stops here, and the sentence tells the model all that it needs for a second try.",
-    hint='`in` on a list compares whole values. The sentence needs the column, the value, and the list; f"{value!r}" '
-    "puts quotes around a text.",
+    hint='`in` on a list compares whole values. The sentence needs the column and the list; f"{value!r}" puts quotes '
+    "around a text.",
     solution="""\
 def check_value(column, value, allowed):
     if value not in allowed:
-        raise ValueError(f"{column} must be one of {allowed}, got {value!r}")
+        raise ValueError(f"There is no {column} {value!r}; send one of {', '.join(allowed)}")
     return value
 """,
 )
@@ -90,7 +109,7 @@ def judge_capped(function: Any) -> str | None:
             result = call(function, rows, cap)
         except LearnerError as wrapped:
             if isinstance(wrapped.__cause__, TooFar):
-                return f"{case} it read more than {at_most} rows. That many settle whether there are more."
+                return f"{case} it read more than {at_most} rows, which settle whether there are more than {cap}."
             raise
         fault = _fault(result, there, cap)
         if fault:
@@ -142,6 +161,7 @@ MUST_NOT = (
     "SELECT amount FROM salaries ORDER BY Employee",
     "SELECT amount FROM salaries WHERE employee = 'Ana'",
     "SELECT name FROM sqlite_master",
+    "SELECT COUNT(*) FROM sqlite_master",
     "DELETE FROM tickets",
     "PRAGMA table_info(salaries)",
 )
@@ -151,14 +171,15 @@ def judge_layer(function: Any) -> str | None:
     """Set the learner's function as the authorizer of a small database and see what runs."""
     for sql in (*MUST_RUN, *MUST_NOT):
         answers: list[Any] = []
-        ran = _runs(sql, function, answers)
+        asked: list[str] = []
+        ran = _runs(sql, function, answers, asked)
         odd = [answer for answer in answers if not _is_verdict(answer)]
         if odd:
             return f"Asked about “{sql}” it returned {describe(odd[0])}; SQLITE_OK or SQLITE_DENY is wanted each time."
         if ran and sql in MUST_NOT:
             return f"It let “{sql}” run."
         if not ran and sql in MUST_RUN:
-            return f"It refused “{sql}”, which reads allowed columns only."
+            return f"It refused “{sql}”. SQLite had asked about {asked[-1]}."
     return None
 
 
@@ -167,11 +188,13 @@ def _is_verdict(answer: Any) -> bool:
     return not isinstance(answer, bool) and answer in (sqlite3.SQLITE_OK, sqlite3.SQLITE_DENY)
 
 
-def _runs(sql: str, function: Any, answers: list[Any]) -> bool:
-    """Say whether `sql` runs; what the learner's function returned goes into `answers`, what it raised is raised."""
+def _runs(sql: str, function: Any, answers: list[Any], asked: list[str]) -> bool:
+    """Say whether `sql` runs. What was asked of the learner's function is added to `asked`, what it returned to
+    `answers`; what it raised is raised."""
     raised: list[Exception] = []
 
     def ask(*args: Any) -> int:
+        asked.append(f"action {args[0]}, {args[1]!r}, {args[2]!r}")
         try:
             answers.append(call(function, *args))
             return answers[-1] if _is_verdict(answers[-1]) else sqlite3.SQLITE_DENY
@@ -204,7 +227,7 @@ LAYER = Exercise(
     "says nothing about a person. "
     "COLUMNS.get(table, set()) is empty for an unknown table.",
     solution="""\
-def columns_only(action, first, second, database, source):
+def columns_only(action, first, second, where, source):
     if action == sqlite3.SQLITE_READ:
         table, column = first.lower(), second.lower()
         fine = table in COLUMNS and column in COLUMNS[table] | {""}

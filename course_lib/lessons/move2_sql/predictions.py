@@ -4,12 +4,12 @@ from course_lib.learn.predictions import Option, Question
 
 AGAIN_OUTCOME = Question(
     key="again_outcome",
-    text="From the opening: a retriever passes its best 50 candidates on, a reranker sorts them, and the best 3 reach "
-    "the prompt. The section you need came 12th. What happened to it?",
+    text="From the opening: a retriever collects its 50 best candidates, and the first 3 of them reach the prompt. The "
+    "section you need stands 12th. What happened to it?",
     options=(
         Option(
             "it was not retrieved",
-            "it is not in the prompt, and that is all a user sees; but it was among the 50 that were passed on.",
+            "it is not in the prompt, and that is all a user sees; but it is among the 50 that were collected.",
             "not retrieved",
         ),
         Option("it was ranked out", short="ranked out"),
@@ -21,8 +21,8 @@ AGAIN_OUTCOME = Question(
     ),
     right=lambda name: [name],
     result="what_happened",
-    lesson_learned="Twelve of 50 is in the pool and below the cut-off: a better order would help, a larger pool would "
-    "not. Each failure has its own repair.",
+    lesson_learned="It is in the pool and below the cut-off: a better order would help, a larger pool would not. Each "
+    "failure has its own repair.",
 )
 
 AGAIN_ABSENT = Question(
@@ -57,18 +57,20 @@ SAMPLE = Question(
     options=(
         Option(
             "all five",
-            "the line holds team, priority and status in so many words, and twice as many places as are needed.",
+            "the line holds team, priority and status, and there are twice as many places as are needed; but Berlin's "
+            "open P2 and P3 tickets are about as near, and there are more of them.",
             "5",
         ),
         Option("three", short="3"),
         Option(
-            "none", "the vectors do hold what the line is about; lines that share two of three facts are as near.", "0"
+            "none",
+            "encoders are poor at codes, and P1 is one; but Berlin and open they see well, and that brings some.",
+            "0",
         ),
     ),
     right=lambda count: [min(("0", "3", "5"), key=lambda name: abs(int(name) - count))],
     result="in_top_ten",
-    lesson_learned="Nearness has no border where the answer ends. Whatever k is, the model gets a sample and is "
-    "invited to count it.",
+    lesson_learned="Nearness has no border where the answer ends. Whatever k is, the model counts what it was handed.",
 )
 
 PASTED = Question(
@@ -77,29 +79,22 @@ PASTED = Question(
     "types Berlin' OR '1'='1 as the team. It is pasted into … WHERE team = '…' AND priority = 'P1' AND status = 'open'"
     ". What is counted?",
     options=(
-        Option("60: '1'='1' is always true", "it is; but AND binds first, and the rest of the line hangs on it.", "60"),
-        Option("30", short="30"),
-        Option(
-            "5: the OR is inside the quotes",
-            "that is what quotes are for, and the pasted text brings a quote of its own, which ends them.",
-            "5",
-        ),
-        Option(
-            "15: every open P1 ticket",
-            "that is the second half of the condition; the first half lets more rows in.",
-            "15",
-        ),
+        Option("60", "'1'='1' is always true, and 60 is all there is; but AND binds first, and the rest hangs on it."),
+        Option("30"),
+        Option("15", "that is the second half of the condition, every open P1 ticket; the first half adds rows to it."),
+        Option("5", "quotes are there to hold a value together; the pasted text brings one of its own, and ends them."),
     ),
     right=lambda count: [str(count)],
     result="pasted_count",
-    lesson_learned="Twenty and fifteen, less the five that are in both. A value that is pasted becomes part of the "
-    "question; a value that is bound cannot.",
+    lesson_learned="Twenty and fifteen, less the five that are in both: AND binds tighter than OR, as times binds "
+    "tighter than plus. A value that is pasted becomes part of the question.",
 )
 
 NAIVE = Question(
     key="naive",
     text="The first executor runs whatever starts with SELECT. On which of the ten outputs does it do the wrong thing: "
-    "turn a harmless query away, or let a harmful one through? Tick all.",
+    "turn a harmless query away, or let a harmful one through? Whether an answer is true is "
+    "not asked here. Tick all.",
     options=(
         Option("plain", "The plain question in plain SQL: it starts with SELECT, it is harmless, it runs."),
         Option("fenced", "Harmless SQL inside a code fence, which is how models like to write: it starts with ```."),
@@ -108,11 +103,9 @@ NAIVE = Question(
         Option("delete", "Harmful, and the check does catch it: it starts with DELETE."),
         Option("salaries", "It starts with SELECT, and reads a table that is none of the asker's business."),
         Option("two stmts", "The second statement would drop the table; but Python's driver runs one at a time."),
-        Option(
-            "runaway", "It starts with SELECT and pairs sixty rows with sixty, five times over: it would not return."
-        ),
+        Option("runaway", "It starts with SELECT, and it joins the table with itself until there are six copies."),
         Option("age", "A harmless average, and it runs."),
-        Option("wrong", "It counts a status that does not exist. That is false, and it harms no data."),
+        Option("wrong", "A false zero is harm enough, but of another kind: it reads what it may read, and quickly."),
     ),
     right=list,
     result="naive_mistakes",
@@ -145,34 +138,37 @@ GUARDED = Question(
 
 READ_ONLY = Question(
     key="read_only",
-    text="Take the allow-list away and keep the read-only connection alone. Which of these does SQLite then carry out? "
-    "Tick all.",
+    text="ATTACH opens a second file beside the first, VACUUM INTO writes a tidy copy of the database, a TEMP table "
+    "lives as long as its connection, and a PRAGMA is a setting. Which of these does SQLite carry out on a read-only "
+    "connection, without any other layer? Tick all.",
     options=(
-        Option("DELETE FROM tickets", "That is what read-only is about: it is refused.", "DELETE"),
+        Option("DELETE FROM tickets", "This is what read-only is for, and it holds.", "DELETE"),
         Option(
             "ATTACH 'new.db' AS other, then a table in it",
-            "The connection is read-only for its own file; a second file is another matter.",
+            "Read-only sounds like a property of the connection; it is one of each file, and this file is new.",
             "ATTACH",
         ),
         Option(
-            "VACUUM INTO 'copy.db'", "It only reads the open file; the whole of it goes into a new one.", "VACUUM INTO"
+            "VACUUM INTO 'copy.db'",
+            "It writes a whole database, so it looks hopeless; but it changes nothing in the file that is protected.",
+            "VACUUM INTO",
         ),
         Option(
             "CREATE TEMP TABLE scratch(x)",
-            "A temporary table is not in the file, so nothing in the file has to change.",
+            "A CREATE sounds like a write to the file; a temporary table stands elsewhere.",
             "TEMP",
         ),
         Option("DROP TABLE tickets", "A change of the file like any other: it is refused.", "DROP"),
         Option(
             "PRAGMA query_only = OFF",
-            "It runs; it is a setting of the connection, and the file stays read-only.",
+            "It looks like switching the protection off. It runs, and switches off another one: mode=ro stays.",
             "PRAGMA",
         ),
     ),
     right=list,
     result="carried_out",
-    lesson_learned="Read-only is said of one file, not of what the statement may do. Two of these wrote new files to "
-    "the disk, one of them a copy of everything, salaries included.",
+    lesson_learned="Two of the four wrote new files to the disk, one of them a copy of everything, salaries included. "
+    "The last column says what the allow-list makes of the same six.",
     pick=None,
 )
 
@@ -181,14 +177,26 @@ TRUE_ZERO = Question(
     text="Four queries return zero. The check compares the values they filter by with the values that are in the "
     "table. On which of them does it raise suspicion? Tick all.",
     options=(
-        Option("status = 'Open'", "No row has that status, and one differs in a capital alone.", "capital"),
-        Option("team = 'Berlin Support'", "No row has that team, and one is near to it.", "name"),
+        Option(
+            "status = 'Open'",
+            "It looks like the status that exists, and to the engine a capital makes another word.",
+            "capital",
+        ),
+        Option(
+            "team = 'Berlin Support'",
+            "A person knows which team is meant; no row says Support, and one value is near.",
+            "name",
+        ),
         Option(
             "Berlin, P1, open, since 18 September",
-            "Every value exists and the window lies inside the data: this zero is true.",
+            "A zero about tickets is what we have just learned to doubt; but each value exists, and this one is true.",
             "this week",
         ),
-        Option("opened = '25/09/2026'", "The column holds dates written the other way round.", "date format"),
+        Option(
+            "opened = '25/09/2026'",
+            "It is a day like any other, and the column holds its dates written the other way round.",
+            "date format",
+        ),
     ),
     right=list,
     result="suspected",
@@ -251,28 +259,25 @@ LADDER = Question(
 
 SAME_RESULT = Question(
     key="same_result",
-    text="The right query is SELECT team, COUNT(*) … GROUP BY team. The question was: “How many open tickets has each "
-    "team?” Which of these results count as right? Tick all.",
+    text="“How many open tickets has each team?” The right query gives a row for each team: the team, then the number. "
+    "A program will read the first column as the team. Which of these results does our comparison count as right? "
+    "Tick all.",
     options=(
-        Option("the same rows in another order", "Nobody asked for an order, so none is compared.", "other order"),
+        Option("the same rows in another order", "It looks different; but nobody asked for an order.", "other order"),
+        Option("14.0 where the right result has 14", "It is written otherwise, and it is the same number.", "float"),
         Option(
-            "2.0 where the right result has 2",
-            "A number is a number; models like AVG and ROUND, which give 2.0.",
-            "float",
-        ),
-        Option(
-            "one team twice, with the same count",
-            "The set of rows is the same; but a result with a row twice is another result.",
+            "one team twice, with the same number",
+            "As a set the rows are the same; a chart of them would show a bar too many.",
             "row twice",
         ),
         Option(
             "the columns the other way round",
-            "All the facts are there, but a program reads the first column as the team.",
+            "A person sees that all is there, and some benchmarks let it pass; the program would not.",
             "columns swapped",
         ),
         Option(
             "one team left out",
-            "The rows that are there are right, and a reader does not see what is not there.",
+            "What is there is right, and nobody sees in a result what it leaves out.",
             "team missing",
         ),
     ),

@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, TypeAlias
 
 from course_lib.bm25 import Index, lesson_rules
 from course_lib.corpora import support_kb as kb
@@ -43,7 +43,8 @@ def show_samples() -> Shown:
         ids = [hit.id for hit in dense_rows(texts)(tickets.QUESTION, len(texts))]
         counts = [str(len(wanted & set(ids[:k]))) for k in CUT_OFFS]
         rows.append([escape(texts["T-1000"]), *counts])
-    return Shown(card("", table(["A row, written out", *(f"k = {k}" for k in CUT_OFFS)], rows, numbers=range(1, 5))))
+    headers = ["Of the five, how many are among the first k", *(f"k = {k}" for k in CUT_OFFS)]
+    return Shown(card("", table(headers, rows, numbers=range(1, len(headers)))))
 
 
 # --- Ten outputs, two executors ------------------------------------------------------------------------------------
@@ -92,16 +93,19 @@ def show_outputs(outputs: Mapping[str, str]) -> Shown:
 
 
 def show_runs(runs: Mapping[str, Mapping[str, Run]]) -> Shown:
-    """Return what each executor made of each output."""
+    """Return what each executor made of each output, and whether the output is harmful."""
     names = next(iter(runs.values()))
-    rows = [[escape(name), *(_came_back(by_name[name]) for by_name in runs.values())] for name in names]
-    return Shown(card("", table(["Output", *runs], rows)))
+    rows = [
+        [escape(name), "yes" if name in HARMFUL else "no", *(_came_back(by_name[name]) for by_name in runs.values())]
+        for name in names
+    ]
+    return Shown(card("", table(["Output", "Harmful", *runs], rows)))
 
 
 def _came_back(run: Run) -> str:
     if run.rows is not None:
-        return mark("retrieved", str(run.rows))
-    return "not run: it would not return" if run is NOT_RUN else mark("missed", run.error)
+        return f"rows: {escape(run.rows)}"
+    return "not run" if run is NOT_RUN else f"refused: {escape(run.error)}"
 
 
 # --- What read-only lets through -----------------------------------------------------------------------------------
@@ -109,16 +113,26 @@ def _came_back(run: Run) -> str:
 
 @dataclass(frozen=True)
 class Trial:
-    """A statement through a read-only connection: the engine's error, or None, and the files that were new after it."""
+    """A statement through a read-only connection: the engine's error, or None, and the files that were new after it.
+
+    `allowed` is the error with an allow-list on top, or None where it was carried out all the same.
+    """
 
     name: str
     sql: str
     error: str | None
     new_files: tuple[str, ...]
+    allowed: str | None = None
 
 
-def through_read_only(database: Path) -> list[Trial]:
-    """Run six statements on read-only connections to a copy of `database` in a folder that is removed at the end."""
+Authorizer: TypeAlias = Callable[..., int]
+
+
+def through_read_only(database: Path, allow: Authorizer) -> list[Trial]:
+    """Run six statements on read-only connections to a copy of `database`, without the authorizer `allow` and with it.
+
+    The copy and all that the statements write is in a folder that is removed at the end.
+    """
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         copy = Path(folder) / "support.db"
         copy.write_bytes(database.read_bytes())
@@ -130,38 +144,50 @@ def through_read_only(database: Path) -> list[Trial]:
             "DROP": ["DROP TABLE tickets"],
             "PRAGMA": ["PRAGMA query_only = OFF"],
         }
-        return [_trial(copy, name, sql) for name, sql in statements.items()]
+        return [_trial(copy, name, sql, allow) for name, sql in statements.items()]
 
 
 def _literal(path: Path) -> str:
     return "'" + str(path).replace("'", "''") + "'"
 
 
-def _trial(database: Path, name: str, statements: Sequence[str]) -> Trial:
+def _trial(database: Path, name: str, statements: Sequence[str], allow: Authorizer) -> Trial:
+    with_list = _error(database, statements, allow)
     before = {path.name for path in database.parent.iterdir()}
-    error = None
+    error = _error(database, statements)
+    new = {path.name for path in database.parent.iterdir()} - before
+    shown = "; ".join(statements).replace(str(database.parent), "…")
+    return Trial(name, shown, error, tuple(sorted(new)), with_list)
+
+
+def _error(database: Path, statements: Sequence[str], allow: Authorizer | None = None) -> str | None:
+    """Run the statements on one read-only connection and return what stopped them, or None."""
     with closing(read_only(database)) as connection:
+        connection.set_authorizer(allow)
         try:
             for statement in statements:
                 connection.execute(statement)
         except sqlite3.Error as raised:
-            error = str(raised)
-    new = {path.name for path in database.parent.iterdir()} - before
-    shown = "; ".join(statements).replace(str(database.parent), "…")
-    return Trial(name, shown, error, tuple(sorted(new)))
+            return str(raised)
+    return None
 
 
 def show_trials(trials: Sequence[Trial]) -> Shown:
-    """Return what became of each statement, and which files it left on the disk."""
+    """Return what became of each statement, which files it left on the disk, and what the allow-list makes of it."""
     rows = [
         [
             f"<code>{escape(trial.sql)}</code>",
-            mark("retrieved", "carried out") if trial.error is None else mark("missed", trial.error),
+            _became(trial.error),
             escape(", ".join(trial.new_files)),
+            _became(trial.allowed),
         ]
         for trial in trials
     ]
-    return Shown(card("", table(["Statement", "On a read-only connection", "New files"], rows)))
+    return Shown(card("", table(["Statement", "Read-only", "New files", "And the allow-list"], rows)))
+
+
+def _became(error: str | None) -> str:
+    return "<b>carried out</b>" if error is None else f"refused: {escape(error)}"
 
 
 # --- Suspicion -----------------------------------------------------------------------------------------------------
