@@ -20,8 +20,11 @@ NAMES = {
     "sql_guard": "what the SQL guard refuses, stops and costs; needs --data FOLDER with spider_en/ and attacks/",
     "sql_accuracy": "right and altered queries told apart; needs --data FOLDER with questions.json and database/",
     "grep_speed": "grep over the standard library beside a bare ripgrep; --data FOLDER with redos.json: all bounded",
+    "navigation": "node recall, tokens and money of navigation beside chunks, on two documents",
+    "navigation_outline": "sections, references, bookmarks found; needs --data FOLDER with contracts/ and pdf/",
+    "evaluation_speed": "200 questions to four offline systems; with --data FOLDER 500 pages of PDF",
 }
-NEED_DATA = {"bm25_quality", "sql_guard", "sql_accuracy"}
+NEED_DATA = {"bm25_quality", "sql_guard", "sql_accuracy", "navigation_outline"}
 
 
 def listing() -> str:
@@ -40,7 +43,9 @@ def run(name: str, options: argparse.Namespace) -> None:
         command, given = [*command, "--data FOLDER"], [options.data]
     elif name == "grep_speed":
         given = [options.data]
-    elif name != "bm25_speed":
+    elif name == "evaluation_speed":
+        given = [None, options.data]
+    elif name not in ("bm25_speed", "navigation"):
         given = [options.full and name == "setup"]
         command += ["--full"] if given[0] else []
     print(f"{name}: {NAMES[name]}\n$ {' '.join(command)}\n{facts()}\n", flush=True)

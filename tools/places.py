@@ -2,8 +2,8 @@
 
     python -m tools.places [PLACE …]
 
-Places: colab, binder, full, engines, sqlites, pythons; all of them when left out. Each gets an environment of its own,
-which needs a network once. Ends with one line a place, and exits 1 when any place fails.
+Places: colab, binder, full, engines, sqlites, pageindex, pythons; all of them when left out. Each gets an environment
+of its own, which needs a network once. Ends with one line a place, and exits 1 when any place fails.
 """
 
 import os
@@ -308,6 +308,19 @@ def on_sqlite(release: str) -> Callable[[], list[Outcome]]:
     return run
 
 
+PAGEINDEX = "pageindex==0.4.7"
+
+
+def pageindex() -> list[Outcome]:
+    """With PageIndex, which brings versions of its own: the readers of documents, where a missing one is a failure."""
+    python = environment(".venv-pageindex", "test")
+    subprocess.run([str(python), "-m", "pip", "install", "-q", PAGEINDEX], check=True)
+    said = run_pytest(python, "tests/navigation/test_nav_documents.py", COURSE_REQUIRE_DOCUMENTS="1")
+    if "skipped" in said or "deselected" in said:
+        raise PlaceError(f"tests of documents were left out: {said}")
+    return [Outcome("pageindex", True, said)]
+
+
 def other_pythons() -> list[Outcome]:
     """On every other minor version that runs here: all tests but browser and static, and the solved notebooks."""
     found = {minor: python for minor, python in pythons_on_this_machine().items() if minor != HERE}
@@ -335,6 +348,7 @@ PLACES: dict[str, Callable[[], list[Outcome]]] = {
     "full": full,
     "engines": engines,
     "sqlites": sqlites,
+    "pageindex": pageindex,
     "pythons": other_pythons,
 }
 

@@ -5,6 +5,7 @@ from course_lib.corpora import (
     error_codes,
     language_reference,
     large_agreement,
+    navigation_questions,
     nine_languages,
     support_kb,
     tickets,
@@ -15,7 +16,8 @@ from course_lib.dense import load_encoder, save_vectors
 def main() -> None:
     """Encode the course's own texts with the numpy encoder and write each file."""
     encoder = load_encoder(backend="numpy")
-    for corpus in (agreement, error_codes, language_reference, large_agreement, nine_languages, support_kb, tickets):
+    corpora = (agreement, error_codes, language_reference, large_agreement, navigation_questions, nine_languages)
+    for corpus in (*corpora, support_kb, tickets):
         save_vectors(corpus.VECTORS, corpus.cached_texts(), encoder)
         print(f"{corpus.VECTORS.name}: {len(corpus.cached_texts())} texts")
 
