@@ -1,0 +1,1 @@
+"""Measuring systems side by side on one's own documents: labelled questions, scores, comparison, report."""
