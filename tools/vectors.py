@@ -7,10 +7,11 @@ from course_lib.corpora import (
     large_agreement,
     navigation_questions,
     nine_languages,
+    policies,
     support_kb,
     tickets,
 )
-from course_lib.dense import load_encoder, save_vectors
+from course_lib.dense import load_encoder, read_vectors, save_vectors, text_key
 
 
 def main() -> None:
@@ -20,6 +21,10 @@ def main() -> None:
     for corpus in (*corpora, support_kb, tickets):
         save_vectors(corpus.VECTORS, corpus.cached_texts(), encoder)
         print(f"{corpus.VECTORS.name}: {len(corpus.cached_texts())} texts")
+    texts = policies.texts_with_vectors()
+    if set(read_vectors(policies.VECTORS)) != {text_key(text) for text in texts}:  # a quarter of an hour
+        save_vectors(policies.VECTORS, texts, encoder)
+        print(f"{policies.VECTORS.name}: {len(texts)} texts")
 
 
 if __name__ == "__main__":
