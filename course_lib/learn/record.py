@@ -63,22 +63,25 @@ class Record:
     def events(self, kind: str | None = None, key: str | None = None) -> list[Event]:
         """Return the events, oldest first, of one kind or about one key where these are given."""
         with self._busy:
-            events = _merge(self._read(), self._unsaved)
+            events = merge_events(self._read(), self._unsaved)
         return [e for e in events if kind in (None, e["kind"]) and key in (None, e["key"])]
 
-    def export(self, target: str | Path) -> str:
+    def export(self, target: str | Path, name: str = "") -> str:
         """Write a copy of the record to `target`, which must not exist yet, and say how many events it holds.
 
-        Raises FileExistsError or FileNotFoundError, with what to do, where there is a file of that name or no such
-        folder.
+        Where `target` is a folder, a file with a random name is made in it, so that a class can hand in to one
+        folder. A `name` is kept in the copy only where one is given. Raises FileExistsError or FileNotFoundError,
+        with what to do, where there is a file of that name or no such folder.
         """
         target = Path(target)
+        if target.is_dir():
+            target /= f"record-{uuid4().hex[:12]}.json"
         if target.exists():
             raise FileExistsError(f"{target} exists already and was left as it is. Choose another name.")
         if not target.resolve().parent.is_dir():
             raise FileNotFoundError(f"There is no folder {target.resolve().parent}. Make it, or choose another.")
         events = self.events()
-        _write(target, events)
+        _write(target, events, name)
         return f"{len(events)} events written to {target}."
 
     def import_from(self, source: str | Path) -> str:
@@ -86,7 +89,7 @@ class Record:
 
         Raises ValueError, with what was found, where `source` is no record; nothing is changed then.
         """
-        events, damaged = _parse(Path(source).read_bytes())
+        events, damaged = read_events(Path(source).read_bytes())
         if damaged and not events:
             raise ValueError(f"{source} is not a record of this course. Nothing was imported.")
         with self._busy:
@@ -105,7 +108,7 @@ class Record:
                 events, damaged = self._parsed()
                 if damaged:
                     self._set_aside(len(events))
-                _write(self.path, _merge(events, self._unsaved))
+                _write(self.path, merge_events(events, self._unsaved))
         except (OSError, Timeout) as error:
             self.trouble = (
                 f"Your record could not be saved to {self.path} ({_reason(error)}). It is kept in this notebook's "
@@ -129,7 +132,7 @@ class Record:
 
     def _parsed(self) -> tuple[list[Event], bool]:
         try:
-            return _parse(self.path.read_bytes())
+            return read_events(self.path.read_bytes())
         except FileNotFoundError:
             return [], False
 
@@ -138,7 +141,7 @@ class Record:
         number = 1
         while (aside := self.path.with_name(f"{self.path.stem}.damaged-{number}{self.path.suffix}")).exists():
             number += 1
-        _replace(aside, self.path.read_bytes())
+        replace_file(aside, self.path.read_bytes())
         self.notice = (
             f"{self.path.name} was damaged. It is kept as {aside.name}; {readable} events could be read from it."
         )
@@ -160,14 +163,17 @@ def open_record(path: Path | None = None) -> Record:
     return Record(path)
 
 
-def _merge(first: Iterable[Event], second: Iterable[Event]) -> list[Event]:
-    """Return both lists as one, each event once, oldest first."""
+def merge_events(first: Iterable[Event], second: Iterable[Event]) -> list[Event]:
+    """Return both as one list, each event once, oldest first."""
     by_id = {event["id"]: event for event in [*second, *first]}
     return sorted(by_id.values(), key=lambda event: (event["at"], event["id"]))
 
 
-def _parse(raw: bytes) -> tuple[list[Event], bool]:
-    """Return the events in a record file and whether anything in it could not be read. Raises NewerFormat."""
+def read_events(raw: bytes) -> tuple[list[Event], bool]:
+    """Return the events in a record file, and whether anything in it could not be read.
+
+    Raises NewerFormat where a later version of the course wrote it.
+    """
     try:
         content = json.loads(raw.decode("utf-8-sig"))
         entries, version = content["events"], content["format"]
@@ -203,11 +209,12 @@ def _stamp(at: datetime) -> str:
     return at.isoformat(timespec="microseconds")
 
 
-def _write(path: Path, events: list[Event]) -> None:
-    _replace(path, (json.dumps({"format": FORMAT, "events": events}, indent=1) + "\n").encode("ascii"))
+def _write(path: Path, events: list[Event], name: str = "") -> None:
+    content = {"format": FORMAT, **({"name": name} if name else {}), "events": events}
+    replace_file(path, (json.dumps(content, indent=1) + "\n").encode("ascii"))
 
 
-def _replace(path: Path, content: bytes) -> None:
+def replace_file(path: Path, content: bytes) -> None:
     """Replace a file in one step, so that a crash leaves the old one or the new one and never half of either."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.stem, suffix=".part")
     part = Path(name)
@@ -216,7 +223,8 @@ def _replace(path: Path, content: bytes) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        part.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o644)
+        with suppress(OSError):  # some network folders refuse it, and the content matters more
+            part.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o644)
         for pause in (0.02, 0.05, 0.1, 0.2):
             with suppress(PermissionError):  # Windows, while another program has the file open for a moment
                 part.replace(path)
