@@ -211,6 +211,15 @@ def test_a_run_that_was_saved_and_loaded_is_replayed_and_an_unknown_question_has
         ({"pages": 10}, "The cheaper of the two that can follow a reference: whole document, cached."),
         ({"right": 50, "chunks_right": 90}, "it never pays"),
         ({"right": 100, "chunks_right": 0}, "it pays once a wrong answer costs USD 0.01 or more"),
+        ({"pages": 900, "reads": 8}, "follow a reference: navigate, 8 reads, cached."),
+        ({"pages": 900, "reads": 9}, "follow a reference: whole document, cached."),
+        ({"right": 67}, "it pays once"),
+        ({"right": 66}, "it never pays"),
+        ({"reads": 1, "headings": 10, "section": 100}, "it pays at any cost of a wrong answer"),
+        (
+            {"reads": 1, "headings": 10, "section": 100, "right": 50},
+            "it pays as long as a wrong answer costs less than",
+        ),
         ({"input_price": 20, "output_price": 100, "read_price": 50, "cached": 50}, "50% cached"),
     ],
 )
@@ -261,6 +270,8 @@ def test_a_lying_title_hides_the_section_from_titles_alone():
     honest, lying = move3.paths_under(CAP), move3.paths_under("Miscellaneous")
     assert all(move3.CAP_ID in path for path in honest.values())
     assert [name for name, path in lying.items() if move3.CAP_ID in path] == ACTUAL["lying"]
+    begins = move3.large_outline().text(move3.CAP_ID).partition(". ")[2].partition(".")[0]
+    assert f"“{begins}.”" in lesson.questions["lying"].text
     assert "36.1 not read" in to_text(move3.show_paths({"Miscellaneous": lying}).html)
 
 
@@ -349,7 +360,7 @@ def test_the_request_has_the_ids_as_an_enum_the_contents_cached_and_the_effort_l
     assert config["effort"] == "low"
     assert "cache_control" in request.body["system"][-1]
     shown = to_text(move3.show_request(request).html)
-    assert "contents, cached" in shown
+    assert "contents, marked for the cache" in shown
     assert "nothing was sent" in shown
 
 
@@ -409,12 +420,16 @@ def test_a_request_without_effort_says_that_none_is_sent():
         ([["4"], 3, 2], "Count the words that each title shares"),
         ([[], 3, 2], "Count the words that each title shares"),
         ([None, 3, 2], "a list of ids is wanted"),
-        ([["9.1"], 2, 2], "to answer is one of them"),
+        ([["Termination for convenience"], 3, 2], "'Termination for convenience' is no id of the contents"),
+        ([["9.1", "answer"], 3, 2], "is no id of the contents"),
+        (["9.1, 4", 3, 2], "Does the text that it has read refer to anything"),
+        ([["9.1"], 2, 2], "Does one section answer both halves"),
+        ([["9.1"], 3.0, 2], "a whole number of calls is wanted"),
         ([["9.1"], 4, 2], "Does it need all of those sections"),
         ([["9.1"], 3, 1], "to answer is one of them"),
         ([["9.1"], 3, 3], "may name both in one decision"),
-        ([["9.1"], "3", 2], "a number of calls is wanted"),
-        ([["9.1"], 3, True], "a number of calls is wanted"),
+        ([["9.1"], "3", 2], "a whole number of calls is wanted"),
+        ([["9.1"], 3, True], "a whole number of calls is wanted"),
     ],
 )
 def test_a_wrong_count_is_told_what_to_look_at(answers, says):
@@ -463,6 +478,10 @@ def first_that_begins(name, ids):
     return found[0]
 
 
+def raises_keyerror(name, ids):
+    return {id.casefold(): id for id in ids}[fold(name)]
+
+
 def returns_none(name, ids):
     return {id.casefold(): id for id in ids}.get(fold(name))
 
@@ -476,6 +495,10 @@ def returns_none(name, ids):
         (resolver(by_last_word), "For 'Schedule B', which is no id, it returned 'B'"),
         (first_that_begins, "For '7.30', which is no id, it returned '7.3'"),
         (returns_none, "For 'Schedule B', which is no id, it returned None"),
+        (lambda name, ids: None, "although it means an id"),
+        (raises_keyerror, "it raised KeyError, and not ValueError"),
+        (resolver(fold, says=lambda name, ids: f"no {fold(name)}; {ids}"), "say it as it came"),
+        (resolver(fold, says=lambda name, ids: f"no {name}; {[id.lower() for id in ids]}"), "as it is written in ids"),
         (resolver(fold, says=lambda name, ids: f"no {name!r}"), "guess which ids there are"),
         (resolver(fold, says=lambda name, ids: f"no {name!r}; {', '.join(ids[:3])}"), "guess which ids there are"),
         (resolver(fold, says=lambda name, ids: f"ask for {', '.join(ids)}"), "does not repeat what was asked for"),
@@ -527,7 +550,10 @@ def one_level(start, references):
         (lambda start, references: [start], "Something that is referred to was not read"),
         (lambda start, references: sorted(follower()(start, references), reverse=True), "The first one read"),
         (lambda start, references: set(follower()(start, references)), "a list of ids is wanted"),
-        (lambda start, references: [*follower()(start, references), "Z"], "Not all of these can be read"),
+        (lambda start, references: [*follower()(start, references), "Z"], "Z does not exist"),
+        (lambda start, references: [*references], "Nothing leads from 4 to 5"),
+        (lambda start, references: [], "The start, 4, is not in it"),
+        (lambda start, references: [start, references], "does not exist, so it cannot be read"),
     ],
 )
 def test_a_wrong_follower_is_told_what_it_did(function, says):

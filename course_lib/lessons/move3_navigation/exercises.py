@@ -7,6 +7,7 @@ from typing import Any
 from course_lib.learn.blank import Blank, NotAttempted, ____
 from course_lib.learn.exercises import Exercise, LearnerError, call, describe
 from course_lib.lessons.move2_sql.exercises import refusal
+from course_lib.lessons.move3_navigation.tracing import outline
 
 # --- Count the calls -----------------------------------------------------------------------------------------------
 
@@ -16,15 +17,19 @@ def judge_count(answers: Any) -> str | None:
     reads, calls, at_once = answers
     if any(isinstance(answer, Blank) for answer in (reads, calls, at_once)):
         raise NotAttempted
-    named = [reads] if isinstance(reads, str | int | float) else reads
+    named = str(reads).split(",") if isinstance(reads, str | int | float) else reads
     if not isinstance(named, list | tuple | set):
-        return f"stub_reads is {describe(reads)}; a list of ids is wanted, such as the two of the first run."
-    found = sorted(str(id).strip().casefold() for id in named)
+        return f'stub_reads is {describe(reads)}; a list of ids is wanted, as ["7.3", "B"] in the first run.'
+    found = sorted({str(id).strip().upper() for id in named})
+    unknown = [id for id in named if str(id).strip().upper() not in outline().ids()]
+    if unknown:
+        said = f"stub_reads is {describe(reads)}. {describe(unknown[0])}"
+        return f"{said} is no id of the contents, and ids alone are wanted."
     if found != ["9.1"]:
         return f"stub_reads is {describe(reads)}. {_about_the_stub(found)}"
     for name, value, wanted in (("good_calls", calls, 3), ("two_at_once", at_once, 2)):
         if isinstance(value, bool) or not isinstance(value, int):
-            return f"{name} is {describe(value)}; a number of calls is wanted."
+            return f"{name} is {describe(value)}; a whole number of calls is wanted."
         if value != wanted:
             return f"{name} is {value}. {_about_the_calls(name, value, wanted)}"
     return None
@@ -33,12 +38,12 @@ def judge_count(answers: Any) -> str | None:
 def _about_the_stub(found: Sequence[str]) -> str:
     if "9.1" not in found:
         return "Count the words that each title shares with the question."
-    return (
-        "Behind its first read it only goes where a text refers to. Does the text that it has read refer to anything?"
-    )
+    return "After its first read it goes only where a text refers to. Does the text that it has read refer to anything?"
 
 
 def _about_the_calls(name: str, value: int, wanted: int) -> str:
+    if name == "good_calls" and value < wanted:
+        return "Each section takes a call, and so does the answer. Does one section answer both halves of the question?"
     if value < wanted:
         return "A call is made for each decision, and to answer is one of them."
     if name == "two_at_once":
@@ -75,10 +80,17 @@ def judge_resolve(function: Any) -> str | None:
         if said is not None:
             return f"It refused {name!r}, which is an id, capitals and outer blanks aside."
         found = call(function, name, list(IDS))
+        if found is None:
+            return f"For {name!r} it returned None, although it means an id, capitals and outer blanks aside."
         if found != wanted:
             return f"For {name!r} it returned {describe(found)}, which is not how the outline writes that id."
     for other in NO_ID:
-        said = refusal(function, other, list(IDS))
+        try:
+            said = refusal(function, other, list(IDS))
+        except LearnerError as wrapped:
+            if not isinstance(wrapped.__cause__, LookupError | AssertionError):
+                raise
+            return f"For {other!r}, which is no id, it raised {type(wrapped.__cause__).__name__}, and not ValueError."
         if said is None:
             return f"For {other!r}, which is no id, it returned {describe(call(function, other, list(IDS)))}."
         if repr(____) in said:
@@ -94,10 +106,12 @@ def _lacks(said: str, other: object) -> str | None:
     if "{" in said:
         return "The braces were not filled in; is the f in front of the quotes missing?"
     if str(other) not in said:
+        if str(other).casefold() in said.casefold():
+            return "It repeats what was asked for in other letters; say it as it came."
         return "It does not repeat what was asked for, and a trace with such a line explains nothing."
     rest = said.replace(repr(other), "", 1)
     if not all(re.search(rf"(?<![\w.]){re.escape(id)}(?![\w.]*\w)", rest) for id in IDS):
-        return "A model that reads this has to guess which ids there are."
+        return "Not every id stands in it as it is written in ids: a model has to guess which ids there are."
     return None
 
 
@@ -168,26 +182,32 @@ def judge_follow(function: Any) -> str | None:
             found = call(function, start, Counted(references))
         except LearnerError as wrapped:
             if isinstance(wrapped.__cause__, TooFar):
-                return f"With {case} it never stops. What was read once must not be read again."
+                return f"With {case}, it never stops. What was read once must not be read again."
             if isinstance(wrapped.__cause__, KeyError):
-                return f"With {case} it stopped with KeyError {wrapped.__cause__}."
+                return f"With {case}, it stopped with KeyError {wrapped.__cause__}."
             raise
         if not isinstance(found, list):
-            return f"With {case} it returned {describe(found)}; a list of ids is wanted."
-        fault = _fault(found, start, wanted)
+            return f"With {case}, it returned {describe(found)}; a list of ids is wanted."
+        fault = _fault(found, start, references, wanted)
         if fault:
-            return f"With {case} it returned {describe(found)}. {fault}"
+            return f"With {case}, it returned {describe(found)}. {fault}"
     return None
 
 
-def _fault(found: list[Any], start: str, wanted: set[str]) -> str | None:
+def _fault(found: list[Any], start: str, references: Mapping[str, list[str]], wanted: set[str]) -> str | None:
     if any(isinstance(id, Blank) for id in found):
         raise NotAttempted
-    if len(set(map(str, found))) < len(found):
+    ids = [describe(id) if not isinstance(id, str) else id for id in found]
+    if len(set(ids)) < len(ids):
         return "A section stands in it twice, and would be paid for twice."
-    if set(found) - wanted:
-        return "Not all of these can be read."
-    if wanted - set(found):
+    if start not in ids:
+        return f"The start, {start}, is not in it."
+    for id in ids:
+        if id not in references:
+            return f"{id} does not exist, so it cannot be read."
+        if id not in wanted:
+            return f"Nothing leads from {start} to {id}."
+    if wanted - set(ids):
         return "Something that is referred to was not read."
     return None if found[0] == start else "The first one read is the start."
 

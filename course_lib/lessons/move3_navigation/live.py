@@ -27,7 +27,10 @@ def show_request(request: Request) -> Shown:
     parts = body["system"]
     rows = [
         ["instructions, the same each time", _pre(parts[0]["text"])],
-        [f"contents, {'cached' if 'cache_control' in parts[-1] else 'not cached'}", _pre(_lines(parts[-1]["text"]))],
+        [
+            f"contents, {'marked' if 'cache_control' in parts[-1] else 'not marked'} for the cache",
+            _pre(_lines(parts[-1]["text"])),
+        ],
         ["changes with each call", _pre(body["messages"][0]["content"])],
         ["ids, as an enum", f"<code>{escape(json.dumps(schema['node']['enum']))}</code>"],
         ["effort", escape(config.get("effort", "not sent"))],

@@ -155,8 +155,13 @@ def draw_bill(
 
 
 def _worth(chunks: Line, walk: Line, chunks_right: float, walk_right: float) -> str:
-    """Say from which cost of a wrong answer on the navigator pays, against chunks."""
+    """Say from which cost of a wrong answer on the navigator pays, against chunks, or up to which."""
     says = f"If chunks are right in {chunks_right:.0%} and the navigator in {walk_right:.0%}"
+    if walk.usd <= chunks.usd:  # small contents and short sections, at the end of their sliders
+        if walk_right >= chunks_right:
+            return f"{says}, it pays at any cost of a wrong answer: it is no dearer."
+        limit = worth_it(walk, chunks, walk_right, chunks_right)
+        return f"{says}, it pays as long as a wrong answer costs less than USD {limit:.2f}."
     cost = worth_it(chunks, walk, chunks_right, walk_right)
     if cost is None:
         return f"{says}, it never pays."

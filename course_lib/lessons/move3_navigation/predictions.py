@@ -31,7 +31,8 @@ AGAIN_ZERO = Question(
 AGAIN_PAYS = Question(
     key="again_pays",
     text="From Move 0: a contract of 30,000 tokens is kept in a cache for five minutes, and reading it costs 10 % of "
-    "the input price. Against six chunks it does not pay at any rate of questions. Which of these changes that?",
+    "the input price. Against six chunks of 500 tokens it does not pay at any rate of questions. Which of these "
+    "changes that?",
     options=(
         Option(
             "a cache entry that lives for an hour",
@@ -115,8 +116,8 @@ CHEAPEST = Question(
     options=(
         Option(
             "the whole document, cached",
-            "one call in the place of three, at a tenth of the price; a tenth of so much is still more than the "
-            "contents three times.",
+            "one call in the place of three, at a tenth of the price; a tenth of the document is still more than a "
+            "tenth of the contents three times, and the little around them.",
             "whole document, cached",
         ),
         Option(
@@ -127,26 +128,32 @@ CHEAPEST = Question(
         Option("two reads, the contents cached", short="navigate, 2 reads, cached"),
         Option(
             "the whole document, not cached",
-            "it is a single call with no output but the answer; and it is the most input of all of them.",
+            "it is a single call with no output but the answer; it is also more input than all the others need.",
             "whole document",
         ),
     ),
     right=lambda design: [design],
     result="cheapest_design",
-    lesson_learned="What is sent with every call has to be small or cached, and best of all both. The length of the "
-    "contents drives this bill, not the sections that are read.",
+    lesson_learned="Of the 27,000 tokens that two reads send, 24,000 are the contents, three times over. What goes out "
+    "with every call has to be small or cached, and best of all both.",
 )
 
 CLAIMS = Question(
     key="claims",
     text="Evidence: 7.3 and B, read for the question on interest. The check looks at two things: is each citation a "
     "section that was read, and does each number stand in a cited section or in the question, or come out of a formula "
-    "that is shown. Which claims does it let through? Tick all.",
+    "that is shown. Which claims does it let through? Tick each of them.",
     options=(
         Option(
-            "Interest is 12% a year. [7.3]", "The number is right, and 7.3 does not hold it: B does.", "12 from 7.3"
+            "Interest is 12% a year. [7.3]",
+            "The number is right, and 7.3 is where interest is due; it does not hold the number, which B does.",
+            "12 from 7.3",
         ),
-        Option("Interest is 12% a year. [B]", "The number stands where the citation says.", "12 from B"),
+        Option(
+            "Interest is 12% a year. [B]",
+            "B never says interest, and one may miss the word; the check asks for the number, and that is there.",
+            "12 from B",
+        ),
         Option(
             "You owe EUR 65.75. [7.3][B]",
             "It is what the arithmetic comes to, and both sections are relevant; but nobody can see the arithmetic.",
@@ -154,41 +161,47 @@ CLAIMS = Question(
         ),
         Option(
             "Overdue amounts accrue no interest in the first month. [7.3]",
-            "It is false, and it holds no number to compare: a citation proves that a section was read, not what it "
-            "says.",
+            "7.3 says the opposite, and a reader would stop here; the check compares numbers, and this sentence holds "
+            "none.",
             "false",
         ),
     ),
     right=list,
     result="let_through",
-    lesson_learned="A check of citations and numbers finds what is made up. It cannot tell whether a sentence follows "
-    "from its section: for that a person reads the two side by side, which a citation makes quick.",
+    lesson_learned="A citation proves that a section was read, not what it says. Whether a sentence follows from its "
+    "section a person sees who reads the two side by side, which the citation makes quick.",
     pick=None,
 )
 
 LYING = Question(
     key="lying",
-    text="The section that limits damages is now called “Miscellaneous”. One navigator goes by titles. One goes by "
-    "titles and the first sentence of each section, which costs no model. One goes by titles and a summary that a "
-    "model has written of that section. Which of them still reads it? Tick all.",
+    text="“What is the most that the provider must pay us in damages in one year?” The section on that limit is now "
+    "called “Miscellaneous”. It begins: “The most that the Provider must pay in damages for all claims of one year is "
+    "limited.” Three navigators choose by BM25: by titles; by titles and first sentences; by titles and a summary of "
+    "that section, such as a model would write. Which of them still read it? Tick each of them.",
     options=(
         Option(
             "titles",
-            "It follows references as well, and one might have led there; none does, and the title was all it had to "
-            "start from.",
+            "It follows references as well, and one might have led there; none did from the sections that its titles "
+            "led to.",
             "titles",
         ),
         Option(
             "titles and first sentences",
-            "It is a cheap trick; but a clause likes to say in its first sentence what it is about, and this one does.",
+            "One sentence looks like too little to set a title right; a clause likes to begin with what it is about, "
+            "and this one does.",
             "first lines",
         ),
-        Option("titles and a summary", "The summary says what the title does not.", "summaries"),
+        Option(
+            "titles and a summary",
+            "The title still lies, and one may expect it to win; the summary has the words of the question.",
+            "summaries",
+        ),
     ),
     right=list,
     result="read_it",
-    lesson_learned="Try the first sentence before you pay for summaries. Where clauses begin with “Notwithstanding the "
-    "foregoing”, you will pay.",
+    lesson_learned="Try the first sentence before you pay for summaries. It will not do where clauses begin with "
+    "“Notwithstanding the foregoing”.",
     pick=None,
 )
 
@@ -206,12 +219,13 @@ PAYS = Question(
         Option("BM25, and code follows the references", short="BM25, references followed"),
         Option(
             "a navigator over titles and first sentences",
-            "it passes, it is made for this, and it sends the contents in every call; the others do not send them.",
+            "it is made for this, and it passes; it also sends the contents in every call, and there are several.",
             "navigator, first lines",
         ),
         Option(
             "the whole document",
-            "nothing is missing, and at this length it undercuts the navigator; it still sends everything each time.",
+            "nothing is missing, and at this length it undercuts the navigator; a few chunks with what they refer to "
+            "are a small part of it.",
             "whole document",
         ),
     ),
