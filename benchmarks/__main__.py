@@ -23,6 +23,7 @@ NAMES = {
     "navigation": "node recall, tokens and money of navigation beside chunks, on two documents",
     "navigation_outline": "sections, references, bookmarks found; needs --data FOLDER with contracts/ and pdf/",
     "evaluation_speed": "200 questions to four offline systems; with --data FOLDER 500 pages of PDF",
+    "scale": "memory per learner, server and kernel, after Run All of each notebook; learners in 24 GB",
 }
 NEED_DATA = {"bm25_quality", "sql_guard", "sql_accuracy", "navigation_outline"}
 

@@ -59,7 +59,7 @@ def bare_project(folder: Path) -> Path:
     shutil.copy(SCRIPT, folder / "course.py")
     for package in ("course_lib", "tools"):
         (folder / package).mkdir()
-    for module in ("course_lib/doctor", "tools/build", "tools/vectors"):
+    for module in ("course_lib/doctor", "tools/build", "tools/vectors", "tools/kit", "tools/record"):
         text = "import sys; print('ran', sys.argv[1:], sys.prefix)\n"
         (folder / f"{module}.py").write_text(text, encoding="utf-8")
     return folder
@@ -472,8 +472,26 @@ def test_doctor_takes_the_learners_environment_then_the_tests_then_the_running_p
 
 def test_each_verb_is_one_line_of_help(bare: Path) -> None:
     lines = course(bare, "--help", COLUMNS="120").stdout.splitlines()
-    for verb in ("lab", "test", "doctor", "build", "vectors", "publish"):
+    for verb in ("lab", "test", "doctor", "build", "vectors", "bench", "kit", "record", "publish"):
         assert sum(line.split()[:1] == [verb] for line in lines) == 1
+
+
+def test_what_instructors_run_uses_the_learners_environment(installed: Path) -> None:
+    result = course(installed, "record", "navigation", "--usd", "0.5")
+    assert "ran ['navigation', '--usd', '0.5']" in result.stdout
+    assert str(installed / ".venv") in result.stdout
+    assert not (installed / ".venv-test").exists()
+
+
+def test_the_folder_of_a_kit_lies_where_it_was_asked_for(installed: Path) -> None:
+    result = course(installed, "kit", "my kit")  # started from another folder than the project's
+    assert f"ran {[str((installed.parent / 'my kit').resolve())]}" in result.stdout
+
+
+def test_a_kit_needs_one_folder(bare: Path) -> None:
+    for words in (["kit"], ["kit", "one", "two"]):
+        assert course(bare, *words).returncode == 2
+    assert not (bare / ".venv").exists()
 
 
 def test_a_word_that_lab_does_not_know_is_refused(bare: Path) -> None:

@@ -2,8 +2,8 @@
 
     python -m tools.places [PLACE …]
 
-Places: colab, binder, full, engines, sqlites, pageindex, pythons; all of them when left out. Each gets an environment
-of its own, which needs a network once. Ends with one line a place, and exits 1 when any place fails.
+Places: colab, binder, full, engines, sqlites, pageindex, kit, pythons; all of them when left out. Each gets an
+environment of its own, which needs a network once. Ends with one line a place, and exits 1 when any place fails.
 """
 
 import os
@@ -25,9 +25,9 @@ import nbformat
 
 import course
 from tools.build import execute
+from tools.kit import KitError, files_of, isolated, make_kit, try_kit
 from tools.source import NOTEBOOKS, ROOT, BuildError, source_names
 
-NOT_IN_THE_ARCHIVE = {"__pycache__", "test-screenshots"}
 NBVAL = ["--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=120"]
 NBVAL += ["--nbval-sanitize-with", "tests/nbval_sanitize.cfg"]
 ELSEWHERE = ["--ignore=tests/browser", "--ignore=tests/test_static.py"]  # run once, on the main Python
@@ -152,11 +152,8 @@ def run_pytest(python: Path, *arguments: str, **settings: str) -> str:
 def write_archive(path: Path) -> None:
     """Write the working tree into a zip as GitHub exports it: under one folder, without what is not committed."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for file in sorted(ROOT.rglob("*")):
-            parts = file.relative_to(ROOT).parts
-            hidden = any(part.startswith(".") or part in NOT_IN_THE_ARCHIVE for part in parts)
-            if file.is_file() and not hidden and not parts[-1].startswith("my_record"):
-                archive.write(file, str(Path("course-main", *parts)))
+        for file in files_of(ROOT):
+            archive.write(ROOT / file, str(Path("course-main") / file))
 
 
 @contextmanager
@@ -326,6 +323,20 @@ def pageindex() -> list[Outcome]:
     return [Outcome("pageindex", True, said)]
 
 
+def offline_kit() -> list[Outcome]:
+    """An offline kit, made with the network; then set up, asked and used without one."""
+    if not isolated():
+        return [Outcome("offline kit", True, "no network namespace on this machine, so it was not tried")]
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "Kurs für Ä 1"
+        try:
+            size = make_kit(out)
+            said = try_kit(out)
+        except KitError as error:
+            raise PlaceError(str(error)) from None
+        return [Outcome("offline kit", True, f"{size:.0f} MB, set up without a network. {said}")]
+
+
 def other_pythons() -> list[Outcome]:
     """On every other minor version that runs here: all tests but browser and static, and the solved notebooks."""
     found = {minor: python for minor, python in pythons_on_this_machine().items() if minor != HERE}
@@ -354,6 +365,7 @@ PLACES: dict[str, Callable[[], list[Outcome]]] = {
     "engines": engines,
     "sqlites": sqlites,
     "pageindex": pageindex,
+    "kit": offline_kit,
     "pythons": other_pythons,
 }
 
