@@ -14,6 +14,7 @@ import ast
 import json
 import sysconfig
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -22,6 +23,7 @@ from typing import Any, Literal, TypeAlias
 from course_lib.corpora import DATA
 
 LABELS = DATA / "library_questions.json"
+VECTORS = DATA / "vectors" / "standard_library.npz"
 
 # What is no library code: installed packages, caches, the library's own tests and demos, an editor, a copy of the
 # documentation, and wheels for pip.
@@ -111,6 +113,16 @@ def functions() -> tuple[LibraryFunction, ...]:
     return tuple(one for file, names in listed.items() for one in _of_file(file, names))
 
 
+def every_function() -> Iterator[LibraryFunction]:
+    """Yield the functions of all files that a search covers, listed or not: 14,200 on 3.11, in about three seconds."""
+    apart = left_out()
+    for path in sorted(root().rglob("*.py")):
+        inside = path.relative_to(root())
+        if not apart & set(inside.parts):
+            with suppress(SyntaxError, UnicodeDecodeError):
+                yield from _of_file(inside.as_posix())
+
+
 @cache
 def questions() -> tuple[LibraryQuestion, ...]:
     """Return the labelled questions, slice by slice, with their places in the running Python.
@@ -122,6 +134,16 @@ def questions() -> tuple[LibraryQuestion, ...]:
     """
     known = {function.id: function for function in functions()}
     return tuple(_placed(entry, known) for entry in _labels()["questions"])
+
+
+def cached_texts() -> list[str]:
+    """Return every text whose vector is kept in `VECTORS`: the chunks of the listed functions, and the questions.
+
+    The chunk is what an index over code stores: the answers stand in the source, and mostly not in the docstring. The
+    file in the repository is made by Python 3.11. On another version the functions that differ are encoded afresh: 25
+    of 300 on 3.12.1, 53 on 3.13.0.
+    """
+    return [*(function.chunk for function in functions()), *(question.text for question in questions())]
 
 
 def _placed(entry: dict[str, str], known: dict[str, LibraryFunction]) -> LibraryQuestion:
@@ -154,11 +176,12 @@ def _lines(file: str) -> list[str]:
     return _text(file).split("\n")  # never splitlines(): that counts a form feed as the end of a line
 
 
-def _of_file(file: str, names: list[str]) -> Iterator[LibraryFunction]:
+def _of_file(file: str, names: list[str] | None = None) -> Iterator[LibraryFunction]:
+    """Yield the named functions of a file, or without names all of them; none where there is no such file."""
     if not (root() / file).is_file():
         return
     nodes, lines = dict(_nodes(ast.parse(_text(file)).body)), _lines(file)
-    for name in names:
+    for name in nodes if names is None else names:
         node = nodes.get(name)
         if node is None or node.end_lineno is None:
             continue

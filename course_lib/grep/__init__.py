@@ -6,13 +6,25 @@ own engine does instead), `loop` (a model's calls, what their results cost, and 
 """
 
 from course_lib.grep.backtracking import Timing, measure_backtracking
-from course_lib.grep.loop import Answer, Budget, Call, Run, Step, carried, scripted, search_loop, synonyms, tool_text
+from course_lib.grep.loop import (
+    Answer,
+    Budget,
+    Call,
+    Ranked,
+    Run,
+    Step,
+    carried,
+    scripted,
+    search_loop,
+    synonyms,
+    tool_text,
+)
 from course_lib.grep.pattern import PatternError
 from course_lib.grep.repository import Folder, Memory, PathError, Repository, Skipped
 from course_lib.grep.search import Excerpt, Found, Limits, Match, grep, read
 
 __all__ = [
     "Answer", "Budget", "Call", "Excerpt", "Folder", "Found", "Limits", "Match", "Memory", "PathError",
-    "PatternError", "Repository", "Run", "Skipped", "Step", "Timing", "carried", "grep", "measure_backtracking",
-    "read", "scripted", "search_loop", "synonyms", "tool_text",
+    "PatternError", "Ranked", "Repository", "Run", "Skipped", "Step", "Timing", "carried", "grep",
+    "measure_backtracking", "read", "scripted", "search_loop", "synonyms", "tool_text",
 ]  # fmt: skip

@@ -12,19 +12,36 @@ from typing import Final, Literal, TypeAlias
 from course_lib.grep.content import shown
 from course_lib.grep.repository import Repository
 from course_lib.grep.search import LIMITS, Excerpt, Found, Limits, Match, grep, read
-from course_lib.retrieval import Usage
+from course_lib.retrieval import Hit, Retriever, Usage
 from course_lib.tokens import count_tokens
 
 # --- What goes back to a model, and what it costs from then on --------------------------------------------------
 
 
-def tool_text(result: Found | Excerpt) -> str:
+@dataclass(frozen=True)
+class Ranked:
+    """The answer of a search that ranks texts, such as one over vectors: the best hits, and what they say."""
+
+    query: str
+    hits: tuple[Hit, ...]
+
+    def __str__(self) -> str:
+        texts = [f"{shown(hit.id)}\n" + "\n".join(map(shown, hit.text.split("\n"))) for hit in self.hits]
+        return "\n\n".join(texts) or "Nothing was found."
+
+
+Result: TypeAlias = Found | Excerpt | Ranked
+
+
+def tool_text(result: Result) -> str:
     """Return a result as a model gets it: one line a hit or a line read, and the note on what is not shown.
 
     >>> from course_lib.grep import Memory
     >>> print(tool_text(grep(Memory({"a.py": "x = 1\\n"}), "y")))
     No line matches in 1 file. Other words may: try a synonym.
     """
+    if isinstance(result, Ranked):
+        return str(result)
     if isinstance(result, Excerpt):
         return str(result) or "The file is empty."
     if not any(match.before or match.after for match in result.matches):
@@ -84,7 +101,7 @@ class Step:
     call: Call
     result: str
     tokens: int
-    value: Found | Excerpt | None = None
+    value: Result | None = None
 
     @property
     def refused(self) -> bool:
@@ -129,7 +146,9 @@ TOOLS: Final[dict[str, dict[str, type]]] = {
     "grep": {"pattern": str, "path": str, "context": int},
     "read": {"path": str, "start": int, "end": int},
 }
-_NEEDED: Final = {"grep": "pattern", "read": "path"}
+SEARCH: Final[dict[str, dict[str, type]]] = {"search": {"query": str, "k": int}}  # on the list where there is one
+MOST_RANKED: Final = 10
+_NEEDED: Final = {"grep": "pattern", "read": "path", "search": "query"}
 
 
 def search_loop(
@@ -138,11 +157,13 @@ def search_loop(
     repository: Repository,
     budget: Budget = BUDGET,
     limits: Limits = LIMITS,
+    ranked: Retriever | None = None,
 ) -> Run:
     """Ask the policy for the next call until it answers or the budget is used up, and return what happened.
 
-    The policy gets the question and the steps so far. A call that is not on the list, or that a tool refuses, comes
-    back as a step whose result says why; it counts as a call and ends nothing.
+    With `ranked`, a search that ranks texts, there is a third tool, `search`. The policy gets the question and the
+    steps so far. A call that is not on the list, or that a tool refuses, comes back as a step whose result says why; it
+    counts as a call and ends nothing.
 
     >>> from course_lib.grep import Memory
     >>> run = search_loop("How many?", scripted([Call("rm", {"path": "a.py"})]), Memory({"a.py": "x = 1\\n"}))
@@ -158,32 +179,32 @@ def search_loop(
             return Run(question, steps, move.text, "answered")
         if len(steps) >= budget.calls:
             return Run(question, steps, None, "out of calls")
-        steps = (*steps, _step(move, repository, limits))
+        steps = (*steps, _step(move, repository, limits, ranked))
         if sum(step.tokens for step in steps) > budget.tokens:
             return Run(question, steps, None, "out of tokens")
 
 
-def _step(move: Call, repository: Repository, limits: Limits) -> Step:
+def _step(move: Call, repository: Repository, limits: Limits, ranked: Retriever | None) -> Step:
     """Make the call if it is on the list, and turn whatever it says into a result."""
     if not isinstance(move, Call):  # a model's reply may be anything, a text it has read in a file included
         text = f"{type(move).__name__} is no call. Use a tool, or answer."
         return Step(Call("", {}), text, count_tokens(text))
-    problem = why_not(move)
-    value: Found | Excerpt | None = None
+    problem = why_not(move, TOOLS if ranked is None else TOOLS | SEARCH)
+    value: Result | None = None
     if problem is None:
         try:
-            value = _call(move, repository, limits)
+            value = _call(move, repository, limits, ranked)
         except ValueError as error:  # PatternError and PathError are: sentences that the model can act on
             problem = str(error)
     text = tool_text(value) if value is not None else str(problem)
     return Step(move, text, count_tokens(text), value)
 
 
-def why_not(call: Call) -> str | None:
+def why_not(call: Call, tools: Mapping[str, Mapping[str, type]] = TOOLS) -> str | None:
     """Return why a call is not made, in a sentence, or None for one that is on the list."""
-    if not isinstance(call.tool, str) or call.tool not in TOOLS:
-        return f"There is no tool {call.tool!r}; there are {' and '.join(TOOLS)}."
-    known = TOOLS[call.tool]
+    if not isinstance(call.tool, str) or call.tool not in tools:
+        return f"There is no tool {call.tool!r}; there are {' and '.join(tools)}."
+    known = tools[call.tool]
     if not isinstance(call.arguments, Mapping) or _NEEDED[call.tool] not in call.arguments:
         return f"{call.tool} needs {_NEEDED[call.tool]}; it takes {', '.join(known)}."
     for name, value in call.arguments.items():
@@ -194,8 +215,14 @@ def why_not(call: Call) -> str | None:
     return None
 
 
-def _call(call: Call, repository: Repository, limits: Limits) -> Found | Excerpt:
+def _call(call: Call, repository: Repository, limits: Limits, ranked: Retriever | None) -> Result:
     given = call.arguments
+    if call.tool == "search" and ranked is not None:
+        query = str(given["query"])
+        k = _int(given, "k", 3)
+        if not 1 <= k <= MOST_RANKED:
+            raise ValueError(f"k is {k}, but it is a whole number from 1 to {MOST_RANKED}")
+        return Ranked(query, tuple(ranked(query, k)))
     if call.tool == "grep":
         pattern, path, context = str(given["pattern"]), str(given.get("path", "")), _int(given, "context", 0)
         return grep(repository, pattern, path, limits=limits, context=context)
