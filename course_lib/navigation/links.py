@@ -57,7 +57,7 @@ def places(nodes: Sequence[Node]) -> Places:
 def _number(node: Node, scope: str) -> Number:
     """Return a section's number in its scope: that of its id, or of its title where the id is a running one."""
     label = label_of(node.title)
-    if label and label.kind != "attachment" and re.fullmatch(r"n\d+", node.id):
+    if label and label.kind != "attachment" and re.fullmatch(r"n\d+(\.[\w.]+)?", node.id):
         return label.key
     return key(node.id.removeprefix(f"{scope}.").split("#")[0])
 

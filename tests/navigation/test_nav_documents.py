@@ -460,3 +460,10 @@ def test_what_is_no_pdf_is_refused_in_a_sentence(raw: bytes) -> None:
     need(PDF)
     with pytest.raises(DocumentError, match="cannot be read as PDF"):
         read_pdf(raw)
+
+
+def test_a_title_above_numbered_sections_does_not_hide_their_numbers():
+    document = "# Travel policy\n\n## 7. Groups\n\nTen or more.\n\n## 8. Booking\n\nAs in Section 7.\n"
+    outline = read_markdown(document)
+    (reference,) = [one for one in outline.references if one.printed.lower() == "section 7"]
+    assert [outline.node(id).title for id in reference.targets] == ["7. Groups"]
