@@ -239,8 +239,22 @@ def test_the_sentence_names_the_shapes_for_which_nobody_is_good_enough():
 def test_the_sentence_holds_where_nothing_was_measured():
     comparison = compare({"one": lambda question: "yes"}, [Question("Why?", "my own shape")])
     said = own.for_the_team(comparison, decide(comparison), 0.9)
-    assert "For “my own shape” none of them is good enough." in said
+    assert "For “my own shape” nothing was measured." in said
+    assert "none of them is good enough" not in said
+    assert said.startswith("We asked 1 system 1 question of our own")
+    assert "With 1 question a shape" in said
     assert "Together" not in said
+
+
+def test_a_row_in_which_nobody_finds_anything_has_no_mark():
+    comparison = compare({"one": lambda question: ["b"]}, [Question("Why?", "single fact", gold=("a",))])
+    shown = to_text(own.show_shapes(comparison).html)
+    assert "single fact 0 of 1" in shown
+    assert "none is above 0.00" in decide(comparison)[0].reason
+
+
+def test_with_90_percent_wanted_two_of_the_five_shapes_get_none_of_these():
+    assert [one.system for one in decide(own.compared(3), 0.9)].count(None) == 2
 
 
 # --- labelling ---
@@ -343,6 +357,37 @@ def test_a_folder_that_is_not_there_is_said_before_anything_is_labelled(tmp_path
     assert "There is no folder" in to_text(own.label_mine(str(tmp_path / "none")).html)
 
 
+def test_the_own_folder_is_read_first_with_its_gaps_its_outline_and_its_ids(mine, tmp_path):
+    shown = to_text(own.read_mine(str(mine)).html)
+    assert "1 document was read, in 2 sections." in shown
+    assert "○ plan.xlsx" in shown
+    assert "[2] Keys" in shown
+    assert "rules.md#2" in shown
+    assert "MY_DOCUMENTS is empty" in to_text(own.read_mine(" ").html)
+    assert "There is no folder" in to_text(own.read_mine(str(tmp_path / "none")).html)
+
+
+def test_one_question_without_brackets_is_answered_with_how_to_write_it(mine):
+    assert "expected: ['Who has the keys?']" in to_text(own.label_mine(str(mine), "Who has the keys?").html)
+
+
+def test_names_may_come_as_one_text(mine, labels):
+    shown = to_text(own.compare_mine(str(mine), str(labels), names="bm25, navigate").html)
+    assert "Found bm25 navigate" in shown
+
+
+def test_questions_that_a_csv_of_answers_lacks_are_counted_and_named(mine, labels, tmp_path):
+    answers = tmp_path / "chatbot.csv"
+    answers.write_text("question,answer\nWho has the keys?,Jo\n", encoding="utf-8")
+    for shown in (
+        own.compare_mine(str(mine), str(labels), str(answers)),
+        own.from_the_shell(str(mine), str(labels), str(answers), ["bm25"]),
+    ):
+        text = to_text(shown.html)
+        assert "failed on 1 of 1 questions" in text
+        assert "'Until when is a desk booked?'" in text
+
+
 def test_a_folder_without_questions_asks_for_some(mine):
     assert "Put some questions into MY_QUESTIONS_AS_ASKED" in to_text(own.label_mine(str(mine)).html)
 
@@ -361,7 +406,7 @@ def test_a_system_that_cannot_be_built_is_named_and_the_others_run(mine, labels)
 
 
 def test_the_command_line_says_the_same_and_tells_its_exit_code(mine, labels):
-    shown = to_text(own.from_the_shell(str(mine), str(labels), ["bm25"]).html)
+    shown = to_text(own.from_the_shell(str(mine), str(labels), names=["bm25"]).html)
     assert "python -m course_lib.evaluation" in shown
     assert "single fact: bm25." in shown
     assert "Not read: plan.xlsx" in shown
@@ -405,7 +450,7 @@ UNKNOWN_LAST = {"key": lambda one: 1e9 if one["usd"] is None else one["usd"]}
             "unknown cost may",
         ),
         (variant(key=lambda one: one["usd"] or 1e9), "A cost of 0 is known"),
-        (lambda rows, wanted: rows[0], "it returned {"),
+        (lambda rows, wanted: rows[0], "the name in it is wanted"),
     ],
 )
 def test_a_wrong_choice_is_told_what_it_chose(function, says):

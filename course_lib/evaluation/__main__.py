@@ -17,7 +17,7 @@ from course_lib.evaluation.progress import bar
 from course_lib.evaluation.questions import Labelled, QuestionsError, read_questions, unknown_gold
 from course_lib.evaluation.report import free_names, read_hand, write_report
 from course_lib.evaluation.scoring import Judge, judge_with
-from course_lib.evaluation.summary import decide
+from course_lib.evaluation.summary import decide, failures
 from course_lib.evaluation.systems import System, from_answers
 from course_lib.llm import Budget, Model, open_model, why_not
 from course_lib.pricing import Price, load_prices
@@ -290,7 +290,7 @@ def gaps(inputs: Inputs) -> list[str]:
 
 def tell(comparison: Comparison, wanted: float, warnings: Sequence[str], report: Path) -> None:
     """Print the decision and where the report is; what is missing goes to stderr."""
-    for sentence in [comparison.stopped, *warnings]:
+    for sentence in [comparison.stopped, *failures(comparison), *warnings]:
         if sentence:
             print(f"note: {sentence}", file=sys.stderr)
     for decision in decide(comparison, wanted):

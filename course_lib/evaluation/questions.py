@@ -383,7 +383,7 @@ def unknown_gold(questions: Iterable[Question], ids: Collection[str]) -> list[st
     """Return a sentence for each gold id that is none of `ids`, with the nearest ones: a typo can never be found.
 
     >>> unknown_gold([Question("Which rate?", gold=("kb-1O2",))], ["kb-102", "kb-103"])
-    ["'Which rate?': there is no 'kb-1O2'; near it: 'kb-102', 'kb-103'."]
+    ["'Which rate?': there is no 'kb-1O2', so no system can find it; near it: 'kb-102', 'kb-103'."]
     """
     known, listed, sentences = set(ids), list(ids), []
     for question in questions:
@@ -391,7 +391,7 @@ def unknown_gold(questions: Iterable[Question], ids: Collection[str]) -> list[st
             if id not in known:
                 near = get_close_matches(id, listed, n=3, cutoff=0.5)
                 hint = f"; near it: {', '.join(map(repr, near))}" if near else ""
-                sentences.append(f"{question.text[:60]!r}: there is no {id!r}{hint}.")
+                sentences.append(f"{question.text[:60]!r}: there is no {id!r}, so no system can find it{hint}.")
     return sentences
 
 

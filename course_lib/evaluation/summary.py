@@ -223,6 +223,20 @@ def differences(comparison: Comparison) -> list[Difference]:
     return found
 
 
+def failures(comparison: Comparison) -> list[str]:
+    """Return a sentence for each system that failed on some questions, with its first error."""
+    sentences = []
+    for system in comparison.systems:
+        outcomes = comparison.of(system)
+        failed = [one for one in outcomes if one.error]
+        if failed:
+            sentences.append(
+                f"{system} failed on {len(failed)} of {len(outcomes)} questions; they count as not answered and not "
+                f"found. The first is {failed[0].question.text[:60]!r}: {failed[0].error.rstrip('.')}."
+            )
+    return sentences
+
+
 # --- What follows -----------------------------------------------------------------------------------------------------
 
 
@@ -260,7 +274,7 @@ def _decision(comparison: Comparison, shape: str, wanted: float) -> Decision:
     measured = [(one, number) for one in all_lines if (number := measure(one)).value is not None]
     if not measured:
         return Decision(
-            shape, None, "Nothing was measured for it.", "Label it first.", "how many questions have labels"
+            shape, None, "Nothing was measured for it.", _missing(comparison, shape), "how many questions have labels"
         )
     wrong = [(one, number) for one, number in measured if _known_wrong(one, wanted)]
     open_to = [pair for pair in measured if pair not in wrong] or measured
@@ -268,7 +282,8 @@ def _decision(comparison: Comparison, shape: str, wanted: float) -> Decision:
     right = [(one, number) for one, number in measured if (number.value or 0) >= wanted and (one, number) not in wrong]
     passed_over = [_passed_over(one, number) for one, number in wrong if (number.value or 0) >= wanted]
     if not right:
-        reason = f"None reaches {wanted:.2f} ({by}); the best is {best.system} with {at_best.shown()}."
+        most = f"the best is {best.system} with" if at_best.value or wrong else "none is above"
+        reason = f"None reaches {wanted:.2f} ({by}); {most} {at_best.shown()}."
         reason = " ".join([reason, _surety(at_best, wanted), *passed_over])
         return Decision(shape, None, reason, "Nothing is taken.", _track(measure, best))
     chosen, number = min(right, key=lambda pair: _price_key(pair[0]))
@@ -276,6 +291,16 @@ def _decision(comparison: Comparison, shape: str, wanted: float) -> Decision:
     reason = f"The cheapest that reaches {wanted:.2f} ({by}): {number.shown()}, {money}."
     reason = " ".join([reason, _surety(number, wanted), *passed_over])
     return Decision(shape, chosen.system, reason, _gives_up(number, best, at_best, chosen), _track(measure, chosen))
+
+
+def _missing(comparison: Comparison, shape: str) -> str:
+    """Say what to do about a shape of which nothing was measured."""
+    labelled = [one for one in comparison.questions if one.shape == shape and one.is_labelled]
+    if not labelled:
+        return "Label it first."
+    if not any(comparison.of(system, shape) for system in comparison.systems):
+        return "Its questions are labelled and were not asked: let the run end."
+    return "Its labels cannot be scored: gold ids need systems that return ids, expected answers systems that answer."
 
 
 def _track(measure: Callable[[Line], Number], chosen: Line) -> str:
@@ -316,7 +341,8 @@ def _surety(number: Number, wanted: float) -> str:
         return "The whole interval is above that."
     if number.high is not None and number.high < wanted:
         return "The whole interval is below that."
-    return f"With {number.n} questions the interval still holds {wanted:.2f}: label more before you rely on it."
+    asked = "1 question" if number.n == 1 else f"{number.n} questions"
+    return f"With {asked} the interval still holds {wanted:.2f}: label more before you rely on it."
 
 
 def _gives_up(number: Number, best: Line, at_best: Number, chosen: Line) -> str:

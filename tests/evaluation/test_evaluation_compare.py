@@ -10,7 +10,7 @@ from course_lib.evaluation.compare import ALL, Progress, compare
 from course_lib.evaluation.journal import Journal, JournalError, is_finished
 from course_lib.evaluation.progress import NotebookBar, bar
 from course_lib.evaluation.questions import Question, QuestionsError
-from course_lib.evaluation.summary import Number, decide, differences, line, lines, paired_tests
+from course_lib.evaluation.summary import Number, decide, differences, failures, line, lines, paired_tests
 from course_lib.evaluation.systems import Response, System, from_answers, from_retriever, to_response
 from course_lib.llm import ModelError
 from course_lib.metrics import hit_rate_at_k
@@ -274,6 +274,50 @@ def test_the_decision_is_the_cheapest_that_is_right_and_says_what_it_gives_up():
     assert "None reaches 0.90" in none.reason
     with pytest.raises(ValueError, match="wanted is 0"):
         decide(compare(systems, many(1)), wanted=0)
+
+
+@pytest.mark.parametrize(
+    ("question", "says"),
+    [
+        (Question("Which?"), "Label it first."),
+        (Question("Which?", expected="12"), "cannot be scored: gold ids need systems that return ids"),
+    ],
+)
+def test_where_nothing_was_measured_the_decision_says_what_is_missing(question, says):
+    (decision,) = decide(compare({"ids": lambda text: ["a"]}, [question]))
+    assert decision.reason == "Nothing was measured for it."
+    assert says in decision.gives_up
+
+
+def test_a_shape_that_an_interrupted_run_did_not_reach_is_not_said_to_lack_labels():
+    def ask(text):
+        if text == "Second?":
+            raise KeyboardInterrupt
+        return ["a"]
+
+    questions = [Question("First?", "single fact", gold=("a",)), Question("Second?", "aggregate", gold=("a",))]
+    first, second = decide(compare({"ids": ask}, questions))
+    assert first.system == "ids"
+    assert "let the run end" in second.gives_up
+    assert "With 1 question the interval" in first.reason
+
+
+def test_a_decision_among_systems_that_find_nothing_names_no_best_one():
+    (decision,) = decide(compare({"ids": lambda text: ["b"]}, many(3)))
+    assert "none is above 0.00" in decision.reason
+    assert "the best" not in decision.reason
+
+
+def test_each_system_that_failed_is_named_with_the_number_and_the_first_error():
+    def ask(text):
+        if text != "q1":
+            raise LookupError("no answer to this")
+        return ["a"]
+
+    assert failures(compare({"ids": lambda text: ["a"], "old": ask}, many(3))) == [
+        "old failed on 2 of 3 questions; they count as not answered and not found. The first is 'q0': "
+        "LookupError: no answer to this."
+    ]
 
 
 # --- Going on, stopping, several at a time --------------------------------------------------------------------------

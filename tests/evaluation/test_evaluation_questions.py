@@ -132,7 +132,7 @@ def test_a_share_and_a_decimal_comma_are_tolerances(tmp_path):
 
 def test_a_gold_id_that_no_document_has_is_named_with_its_neighbours():
     said = unknown_gold([Question("Which?", gold=("a.md#7.3", "a.md#8"))], ["a.md#7.3", "a.md#80"])
-    assert said == ["'Which?': there is no 'a.md#8'; near it: 'a.md#80', 'a.md#7.3'."]
+    assert said == ["'Which?': there is no 'a.md#8', so no system can find it; near it: 'a.md#80', 'a.md#7.3'."]
 
 
 TEXT = st.text(min_size=1).filter(lambda text: text.strip())

@@ -10,6 +10,7 @@ from course_lib.lessons.your_own_data.mine import (
     from_the_shell,
     label,
     label_mine,
+    read_mine,
     ten,
     work_folder,
 )
@@ -61,6 +62,7 @@ __all__ = [
     "label",
     "label_mine",
     "lesson",
+    "read_mine",
     "show_answers",
     "show_decisions",
     "show_found",

@@ -45,6 +45,8 @@ def judge_cheapest(function: Any) -> str | None:
         chosen = call(function, [dict(one) for one in rows], wanted)
         if isinstance(chosen, Blank):
             raise NotAttempted
+        if isinstance(chosen, dict):
+            return f"It returned the row {describe(chosen)}; the name in it is wanted: the value of “system”."
         if chosen != right:
             shown = ", ".join(f"{one['system']} ({one['found']}, USD {one['usd']})" for one in rows)
             return f"With {shown} and {wanted} wanted it returned {describe(chosen)}. {look}"

@@ -16,12 +16,19 @@ from course_lib.evaluation.labelling_view import LabellingForm
 from course_lib.evaluation.offline import KeptVectors, Setting, build, section_search
 from course_lib.evaluation.questions import QuestionsError, read_questions, unknown_gold
 from course_lib.evaluation.report import write_report
-from course_lib.evaluation.summary import decide
+from course_lib.evaluation.summary import decide, failures
 from course_lib.evaluation.systems import System, from_answers
 from course_lib.learn.look import Shown, card, escape, paragraph
 from course_lib.learn.record import open_record
 from course_lib.lessons.your_own_data import shipped
-from course_lib.lessons.your_own_data.showing import decisions_html, for_the_team, shapes_table, unread_table
+from course_lib.lessons.your_own_data.showing import (
+    decisions_html,
+    for_the_team,
+    outlines_html,
+    read_in_all,
+    shapes_table,
+    unread_table,
+)
 
 ROOT = DATA.parent
 WORDS_ONLY = ("bm25", "bm25_headings", "navigate")  # they load no model
@@ -42,6 +49,21 @@ def facts(corpus: Corpus) -> list[str]:
         f"Prices: {shipped.price().name}.",
         "No model wrote answers; times are of retrieval alone.",
     ]
+
+
+# --- Reading --------------------------------------------------------------------------------------------------------
+
+
+def read_mine(documents: str) -> Shown:
+    """Return what was not read of the learner's own folder, its outlines, and what its ids look like."""
+    if not documents.strip():
+        return Shown(card("", paragraph("MY_DOCUMENTS is empty, so there is nothing of yours to read yet.")))
+    try:
+        corpus = read_folder(Path(documents).expanduser())
+    except (FolderError, OSError) as error:
+        return Shown(card("", paragraph(str(error), "missed")))
+    ids = f"The id of a section is such as {corpus.sections[0].id} or {corpus.sections[-1].id}."
+    return Shown(card("", paragraph(read_in_all(corpus)), unread_table(corpus), *outlines_html(corpus), paragraph(ids)))
 
 
 # --- Labelling ------------------------------------------------------------------------------------------------------
@@ -66,7 +88,7 @@ def label_mine(documents: str, questions: Sequence[str] = ()) -> LabellingForm |
         return Shown(card("", paragraph("MY_DOCUMENTS is empty, so there is nothing of yours to label yet.")))
     try:
         work = label(documents, questions=questions)
-    except (FolderError, QuestionsError, OSError) as error:
+    except (FolderError, OSError, ValueError) as error:  # a ValueError: one text instead of a list of them
         return Shown(card("", paragraph(str(error), "missed")))
     if not work.questions:
         return Shown(card("", paragraph("Put some questions into MY_QUESTIONS_AS_ASKED, each in quotes.")))
@@ -124,9 +146,9 @@ def _systems(corpus: Corpus, own: bool, names: Sequence[str]) -> tuple[list[Syst
     kept = KeptVectors(work_folder() / "mine.vectors.npz", load_encoder)
     setting = Setting(corpus, shipped.K, shipped.price(), (lambda: kept) if own else shipped.encoder)
     systems, not_run = list[System](), list[str]()
-    for name in names:
+    for name in names.split(",") if isinstance(names, str) else names:
         try:
-            systems.append(build(name, setting))
+            systems.append(build(name.strip(), setting))
         except Exception as error:  # such as weights that are not there
             not_run.append(f"{name} was not run: {error}")
     return systems, not_run
@@ -142,7 +164,7 @@ def _told(
             "",
             *([] if own else [paragraph(todo)]),
             unread_table(corpus),
-            *(paragraph(sentence, "missed") for sentence in odd),
+            *(paragraph(sentence, "missed") for sentence in (*odd, *failures(comparison))),
             shapes_table(comparison),
             decisions_html(decisions),
             f"<p><b>For the team.</b> {escape(for_the_team(comparison, decisions, wanted, today))}</p>",
@@ -154,8 +176,13 @@ def _told(
 # --- From the shell -------------------------------------------------------------------------------------------------
 
 
-def from_the_shell(documents: str = "", questions: str = "", names: Sequence[str] = WORDS_ONLY) -> Shown:
-    """Run the command line on a folder, and show the command, what it printed, and its exit code."""
+def from_the_shell(
+    documents: str = "", questions: str = "", answers: str = "", names: Sequence[str] = WORDS_ONLY
+) -> Shown:
+    """Run the command line on a folder, and show the command, what it printed, and its exit code.
+
+    `answers` is a CSV of what runs today, as in `compare_mine`.
+    """
     given = documents.strip()
     try:
         labels = _questions_path(bool(given), questions.strip())
@@ -163,6 +190,8 @@ def from_the_shell(documents: str = "", questions: str = "", names: Sequence[str
         return Shown(card("", paragraph(str(error), "missed")))
     folder = str(Path(given).expanduser().resolve()) if given else _below_root(shipped.FOLDER)
     asked = str(labels.resolve()) if given or questions.strip() else _below_root(labels)
+    today = [str(Path(answers.strip()).expanduser().resolve())] if answers.strip() else []
+    today = today if today or given else [_below_root(shipped.ANSWERS)]
     out = work_folder() / "from_the_shell.html"
     arguments = [
         "-m",
@@ -170,7 +199,7 @@ def from_the_shell(documents: str = "", questions: str = "", names: Sequence[str
         folder,
         asked,
         "--systems",
-        ",".join(names),
+        ",".join([*names, *today]),
         "--k",
         str(shipped.K),
         "--wanted",

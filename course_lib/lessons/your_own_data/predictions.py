@@ -30,7 +30,11 @@ AGAIN_FUSED = Question(
     options=(
         Option("A", "one search is sure of it; but its first place is worth little more than a third, and ten is far."),
         Option("B"),
-        Option("neither, they tie", "both have about the same mean rank; fractions do not add up as ranks do.", "tie"),
+        Option(
+            "neither, they tie",
+            "a first place seems to make up for a tenth; but 1/61 gains 0.0005 on 1/63, and 1/70 loses 0.0016.",
+            "tie",
+        ),
     ),
     right=lambda sums: ["A" if sums["A"] > sums["B"] else "B" if sums["B"] > sums["A"] else "tie"],
     result="sums",
@@ -42,15 +46,18 @@ UNREAD = Question(
     key="unread",
     text="The folder holds a policy in Markdown, a handbook page in HTML, a price list in Word whose prices stand in "
     "tables, a guide in PDF, an agreement and notes of a meeting as plain text, a page that is written anew every "
-    "morning, a sheet that went through the scanner, and an Excel sheet. Which are not read? Tick all.",
+    "morning, a sheet that went through the scanner, and an Excel sheet. Which of them does the course's reader, which "
+    "looks for text and headings, not read? Tick all.",
     options=(
-        Option("travel_policy.md", "Its headings are marked with #, and its tables are text."),
+        Option(
+            "travel_policy.md", "It is no office format; but its headings are marked with #, and its tables are text."
+        ),
         Option("leave_handbook.html", "Menus and scripts of a page can be in the way; text and headings are read."),
         Option("price_list.docx", "A table is where many readers fail; here each row becomes a line."),
         Option("meter_guide.pdf", "PDF has a bad name; but this one holds its text, and bookmarks besides."),
         Option("supply_agreement.txt", "Nothing marks a heading; but the clauses are numbered, and that is enough."),
-        Option("meeting_notes.txt", "It has no headings at all. It is read, and comes without an outline."),
-        Option("today.md", "It changes every day. It is read as it stands this minute."),
+        Option("meeting_notes.txt", "It has no headings at all; but its text is read, and comes without an outline."),
+        Option("today.md", "It changes every day; but it is read as it stands this minute."),
         Option("parking_scan.pdf", "It ends in .pdf like the guide, and it is a picture of words: there is no text."),
         Option("kilometres_2025.xlsx", "A table of numbers is data, and the folder's reader takes documents."),
     ),
@@ -92,7 +99,9 @@ COMPLETE = Question(
     "For how many does it bring all that are needed?",
     options=(
         Option(
-            "four", "k is 3 and nothing needs more than four sections; but the places went to others that match.", "4"
+            "four",
+            "three places are enough for most of these questions; but the places went to other sections that match.",
+            "4",
         ),
         Option(
             "three", "one that falls short sounds about right; look at which sections took the places of the rest.", "3"
@@ -106,7 +115,7 @@ COMPLETE = Question(
     ),
     right=lambda count: [min(("0", "1", "3", "4"), key=lambda name: abs(int(name) - count))],
     result="all_of_it",
-    lesson_learned="One of three tables is found, and a sum over it is wrong. For aggregates ask for recall, or "
+    lesson_learned="Two of three tables are found, and a sum over two is wrong. For aggregates ask for recall, or "
     "better: put the prices where they can be queried.",
 )
 
@@ -123,8 +132,8 @@ STALE = Question(
     ),
     right=lambda count: [min(("1", "3", "5"), key=lambda name: abs(int(name) - count))],
     result="right_today",
-    lesson_learned="The place is right and the text is of last month. No retrieval metric sees that: only an answer, "
-    "compared with what is true today.",
+    lesson_learned="The place is right, and the answer is of an earlier day. No retrieval metric sees that: only an "
+    "answer, compared with what is true today.",
 )
 
 CHANCE = Question(

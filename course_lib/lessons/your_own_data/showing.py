@@ -21,15 +21,25 @@ def unread_table(corpus: Corpus) -> str:
     return table(["Not read, or only in part", "Why"], rows)
 
 
+def read_in_all(corpus: Corpus) -> str:
+    """Return how much was read, as a sentence."""
+    documents, sections = _counted(len(corpus.documents), "document"), _counted(len(corpus.sections), "section")
+    return f"{documents} {'was' if len(corpus.documents) == 1 else 'were'} read, in {sections}."
+
+
 def show_unread(corpus: Corpus) -> Shown:
     """Return what could not be read, and what was passed over."""
-    said = f"{len(corpus.documents)} documents were read, in {len(corpus.sections)} sections."
     passed = [one for one in corpus.remarks if "no structure" not in one]
-    return Shown(card("", paragraph(said), unread_table(corpus), *map(paragraph, passed)))
+    return Shown(card("", paragraph(read_in_all(corpus)), unread_table(corpus), *map(paragraph, passed)))
 
 
 def show_outlines(corpus: Corpus, lines: int = 60) -> Shown:
     """Return each document's table of contents to open, or the verdict where there is none to go by."""
+    return Shown(card("", *outlines_html(corpus, lines)))
+
+
+def outlines_html(corpus: Corpus, lines: int = 60) -> list[str]:
+    """Return the same as pieces of HTML, one for each document."""
     pieces = []
     for one in corpus.documents:
         if one.outline.verdict is not None:
@@ -41,7 +51,7 @@ def show_outlines(corpus: Corpus, lines: int = 60) -> Shown:
         pieces.append(
             f"<details><summary><b>{escape(one.name)}</b>: {len(toc)} headings</summary><pre>{listed}</pre></details>"
         )
-    return Shown(card("", *pieces))
+    return pieces
 
 
 # --- Labels ---------------------------------------------------------------------------------------------------------
@@ -99,7 +109,7 @@ def _cell(hits: int, n: int, most: float, shape: str) -> str:
     if not n:
         return "not measured"
     said = f"{hits} of {n}"
-    return mark("gold", said) if shape != ALL and hits / n == most else escape(said)
+    return mark("gold", said) if shape != ALL and hits and hits / n == most else escape(said)
 
 
 def show_shapes(comparison: Comparison) -> Shown:
@@ -172,17 +182,21 @@ def for_the_team(comparison: Comparison, decisions: Sequence[Decision], wanted: 
 
     `today` names the system that runs now, where it took part.
     """
+    blank = [one.shape for one in decisions if not _is_measured(comparison, one.shape)]
     taken: dict[str, list[str]] = {}
     for one in decisions:
-        taken.setdefault(one.system or "", []).append(one.shape)
+        if one.shape not in blank:
+            taken.setdefault(one.system or "", []).append(one.shape)
     sizes = sorted(len(comparison.of(comparison.systems[0], shape)) for shape in comparison.shapes)
     sentences = [
-        f"We asked {len(comparison.systems)} systems {len(comparison.questions)} questions of our own, and wanted "
+        f"We asked {_counted(len(comparison.systems), 'system')} {_counted(len(comparison.questions), 'question')} of "
+        f"our own, and wanted "
         f"{100 * wanted:.0f} % of each shape.",
         *(f"{_said(system, today)} {_plural(shapes)}." for system, shapes in taken.items() if system),
         *([f"For {_plural(taken[''])} none of them is good enough."] if "" in taken else []),
+        *([f"For {_plural(blank)} nothing was measured."] if blank else []),
         *_together(comparison, decisions, today),
-        f"With {_range(sizes)} questions a shape this is a first look: the choice was made on the questions that it is "
+        f"With {_range(sizes)} a shape this is a first look: the choice was made on the questions that it is "
         f"scored on, so we label new ones before we rely on it.",
     ]
     return " ".join(sentences)
@@ -198,7 +212,16 @@ def _plural(shapes: Sequence[str]) -> str:
 
 
 def _range(sizes: Sequence[int]) -> str:
-    return str(sizes[0]) if sizes[0] == sizes[-1] else f"{sizes[0]} to {sizes[-1]}"
+    return _counted(sizes[0], "question") if sizes[0] == sizes[-1] else f"{sizes[0]} to {sizes[-1]} questions"
+
+
+def _counted(number: int, of: str) -> str:
+    return f"{number} {of}" if number == 1 else f"{number} {of}s"
+
+
+def _is_measured(comparison: Comparison, shape: str) -> bool:
+    outcomes = (one for system in comparison.systems for one in comparison.of(system, shape))
+    return any(one.found is not None or one.right is not None for one in outcomes)
 
 
 def _together(comparison: Comparison, decisions: Sequence[Decision], today: str) -> list[str]:
