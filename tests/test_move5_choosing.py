@@ -7,6 +7,7 @@ from course_lib.choosing.router import RULES
 from course_lib.corpora import support_kb
 from course_lib.dense import CachedEncoder, load_encoder
 from course_lib.learn.blank import ____
+from course_lib.learn.keepsake import keepsake
 from course_lib.learn.look import to_text
 from course_lib.lessons import move5_choosing as move5
 from course_lib.lessons.move5_choosing import challenges, deciding, lending, lesson, reviewing
@@ -118,6 +119,14 @@ def test_dense_and_bm25_are_scored_by_one_metric_and_neither_wins_everywhere():
     assert facts["BM25"].value == 0.0
     assert facts["dense, own encoder"].value == 0.75
     assert move5.one_score()["BM25"].n == len(support_kb.labelled_questions())
+    alike = move5.code_rates(k=1)
+    assert alike["BM25"].value > 0.9 > 0.1 > alike["dense, own encoder"].value
+    assert alike["BM25"].n == 120
+
+
+def test_bm25_without_its_rule_for_no_evidence_has_as_many_parts_as_vectors_and_not_fewer():
+    counts = reviewing.part_counts()
+    assert counts["BM25"] - 1 == counts["dense, own encoder"]
 
 
 # --- figure C2 ---
@@ -250,8 +259,13 @@ def test_an_open_order_is_told_the_keys_and_a_wrong_one_the_nearest():
     assert "No order yet" in to_text(move5.follow(move5.the_quarter(), ____).html)
     assert "did you mean 'view'?" in to_text(move5.follow(move5.the_quarter(), ["veiw"]).html)
     assert "a list of attempts" in to_text(move5.follow(move5.the_quarter(), "view").html)
-    for odd in (7, None, [["view"]], []):
-        assert move5.follow(move5.the_quarter(), odd).html
+    for odd in (7, None, {"view"}, []):
+        shown = to_text(move5.follow(move5.the_quarter(), odd).html)
+        assert "a list of attempts is needed" in shown
+        assert "'view'" in shown
+    for odd in (["view"], 1, None):
+        assert "is no key" in to_text(move5.follow(move5.the_quarter(), [odd]).html)
+    assert "still a ____" in to_text(move5.follow(move5.the_quarter(), ["view", ____]).html)
     assert "<img" not in move5.follow(move5.the_quarter(), ["<img src=x onerror=1>"]).html
 
 
@@ -308,10 +322,18 @@ def test_the_shares_are_those_that_were_measured():
 
 
 def test_a_row_of_the_cheat_sheet_has_the_number_it_was_given_or_says_that_there_is_none():
-    shown = to_text(move5.show_sheet({"wrong sum": 0.5, "counts": (10, 3, 5)}).html)
+    shown = to_text(move5.show_sheet(move5.sheet({"wrong sum": 0.5, "counts": (10, 3, 5)})).html)
     assert "0.50 of the ledger" in shown
     assert "3 of the 5" in shown
     assert shown.count("not measured") == 8
+
+
+def test_the_cheat_sheet_fits_the_page_to_keep_and_the_headings_come_first():
+    rows = move5.sheet({"wrong sum": 0.5})
+    assert rows[0][0] == "Symptom"
+    page = to_text(keepsake(lesson.record, rows, notebooks=""))
+    assert all(cell in page for row in rows for cell in row)
+    assert page.index("What it costs") < page.index("0.50 of the ledger")
 
 
 def test_a_warm_cache_costs_less_than_the_mean_of_warm_and_cold():
@@ -340,7 +362,9 @@ def right_flip(cheap_usd, cheap_right, dear_usd, dear_right):
     [
         (lambda a, b, c, d: (c - a) * (d - b), "With a wrong answer at that cost"),
         (lambda a, b, c, d: (c - a) / d, "With a wrong answer at that cost"),
-        (lambda a, b, c, d: (a - c) / (d - b) if d > b else None, "With a wrong answer at that cost"),
+        (lambda a, b, c, d: (a - c) / (d - b) if d > b else None, "costs nothing or more"),
+        (lambda a, b, c, d: float("inf") if d > b else None, "a number of USD"),
+        (lambda a, b, c, d: None if d > b else 0.2, "right more often"),
         (lambda a, b, c, d: (c - a) / (d - b) if d != b else None, "None is wanted"),
         (lambda a, b, c, d: 0 if d <= b else (c - a) / (d - b), "None is wanted"),
         (lambda a, b, c, d: None, "a number of USD"),
@@ -376,7 +400,7 @@ OUR_WORDS = list(next(rule.words for rule in RULES if rule.tool == "read_section
         ([*OUR_WORDS, "invoice"], "your 'invoice' takes it away"),
         ([*OUR_WORDS, "team"], "takes it away"),
         ([".*"], "takes it away"),
-        (["Does the contract renew by itself"], "most of a question"),
+        (["Does the contract renew by itself"], "has 6 words"),
     ],
 )
 def test_words_that_miss_or_steal_are_told_which_question(words, says):
@@ -418,8 +442,8 @@ def worth(rungs, needed):
     [
         (lambda rungs, needed: [r.key for r in rungs if r.share.value >= needed], "in another order"),
         (lambda rungs, needed: worth(rungs, needed)[::-1], "in another order"),
-        (lambda rungs, needed: worth(rungs, 0), "at least that share"),
-        (lambda rungs, needed: [r.key for r in rungs if r.share.value > needed], "at least that share"),
+        (lambda rungs, needed: worth(rungs, 0), "that share, or more"),
+        (lambda rungs, needed: [r.key for r in rungs if r.share.value > needed], "that share, or more"),
         (lambda rungs, needed: [r for r in rungs if r.share.value >= needed], "a list of keys"),
         (lambda rungs, needed: ",".join(worth(rungs, needed)), "a list of keys"),
     ],

@@ -25,7 +25,7 @@ from course_lib.lessons.move5_choosing.challenges import (
     the_quarter,
     warm_per_thousand,
 )
-from course_lib.lessons.move5_choosing.deciding import cost_explorer, show_shares, show_sheet
+from course_lib.lessons.move5_choosing.deciding import code_rates, cost_explorer, sheet, show_shares, show_sheet
 from course_lib.lessons.move5_choosing.exercises import FLIP, RULE, WORTH, on_unseen, show_on_unseen
 from course_lib.lessons.move5_choosing.lending import (
     ask_live,
@@ -61,6 +61,7 @@ __all__ = [
     "boosted_months",
     "borne_out",
     "cited_section",
+    "code_rates",
     "corrected",
     "cost_explorer",
     "follow",
@@ -81,6 +82,7 @@ __all__ = [
     "rungs",
     "select_half",
     "sent_astray",
+    "sheet",
     "show_attempts",
     "show_changed",
     "show_descriptions",

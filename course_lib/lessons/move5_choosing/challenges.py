@@ -10,6 +10,7 @@ from course_lib.corpora import forum, invoices, policies
 from course_lib.corpora import sql_questions as labelled
 from course_lib.dense import DenseIndex, load_encoder
 from course_lib.learn.blank import Blank
+from course_lib.learn.exercises import describe
 from course_lib.learn.look import Shown, card, escape, mark, paragraph, table
 from course_lib.lessons.move5_choosing.lending import databases, price, unbroken
 from course_lib.long_context import whole_document
@@ -36,13 +37,23 @@ def show_attempts(listed: Sequence[Listed]) -> Shown:
 
 def follow(challenge: order.Challenge, chosen: object) -> Shown:
     """Return what comes of an order of attempts, a list of keys; while it is still open, how to give one."""
+    keys = ", ".join(repr(one.key) for one in challenge.attempts)
     if isinstance(chosen, Blank):
-        keys = ", ".join(repr(one.key) for one in challenge.attempts)
         line = "No order yet. Put a list of keys in the place of ____, the first attempt first, and run both cells."
         return Shown(card("", paragraph(line), paragraph(f"The keys are {keys}.")))
+    if not isinstance(chosen, list | tuple) or not chosen:
+        line = f"This is {describe(chosen)}, but a list of attempts is needed, the first one first: {keys}."
+        return Shown(card("", paragraph(line, "missed")))
+    if any(isinstance(key, Blank) for key in chosen):
+        line = f"There is still a ____ in your order. The keys are {keys}."
+        return Shown(card("", paragraph(line, "missed")))
+    odd = [key for key in chosen if not isinstance(key, str)]
+    if odd:
+        line = f"{describe(odd[0])} in your order is no key; each is a text in quotes: {keys}."
+        return Shown(card("", paragraph(line, "missed")))
     try:
-        sentences = order.feedback(challenge, chosen)  # type: ignore[arg-type]
-    except (ValueError, TypeError) as error:
+        sentences = order.feedback(challenge, chosen)
+    except ValueError as error:
         return Shown(card("", paragraph(f"{error}.", "missed")))
     return Shown(card(f"Your order: {challenge.name}", *(paragraph(sentence) for sentence in sentences)))
 

@@ -20,7 +20,7 @@ from course_lib.lessons.move5_choosing.reviewing import LEXICAL, OWN, one_score
 from course_lib.long_context import expected_cost
 from course_lib.metrics import Rate
 from course_lib.pricing import Price, cost, load_prices
-from course_lib.retrieval import Usage
+from course_lib.retrieval import Retriever, Usage
 from course_lib.tokens import count_tokens
 
 STATEMENT = 80  # output tokens of a model that writes SQL
@@ -31,13 +31,19 @@ SHORT = ("fact", "identifier", "aggregate", "hop", "fast-changing")
 
 
 @cache
-def code_rates() -> Mapping[str, Rate]:
-    """Return hit rate@3 of BM25 and MiniLM on 120 codes out of a catalogue of 2,000 look-alikes."""
+def code_searches() -> Mapping[str, Retriever]:
+    """Return BM25 and MiniLM over the catalogue of 2,000 codes. The vectors are looked up, and no model is loaded."""
     entries = error_codes.error_codes()
     lexical = Index((one.id, one.title, one.body) for one in entries)
     dense = DenseIndex({one.id: one.chunk for one in entries}, load_encoder(error_codes.VECTORS))
+    return {LEXICAL: lexical.search, OWN: dense.search}
+
+
+@cache
+def code_rates(k: int = 3) -> Mapping[str, Rate]:
+    """Return hit rate@k of BM25 and MiniLM on 120 codes out of a catalogue of 2,000 look-alikes."""
     asked = [(one.text, one.gold) for one in error_codes.code_questions() if one.slice == "exact"]
-    return one_metric({LEXICAL: lexical.search, OWN: dense.search}, asked, k=3)
+    return one_metric(code_searches(), asked, k)
 
 
 @cache
@@ -192,7 +198,16 @@ def cost_explorer() -> Explorer:
 # --- The cheat sheet -----------------------------------------------------------------------------------------------
 
 
-def show_sheet(measured: Mapping[str, object]) -> Shown:
-    """Return the cheat sheet; a row's number is the one handed in, and where none was it says so."""
-    rows = [[escape(cell) for cell in (one.symptom, one.move, one.cost, one.number)] for one in cheat_sheet(measured)]
-    return Shown(card("", table(["Symptom", "Move", "What it costs", "Measured in this notebook"], rows)))
+def sheet(measured: Mapping[str, object]) -> list[list[str]]:
+    """Return the cheat sheet as rows of plain text, the headings first, as the page to keep takes it.
+
+    A row's number is the one handed in, and where none was it says so.
+    """
+    rows = [[one.symptom, one.move, one.cost, one.number] for one in cheat_sheet(measured)]
+    return [["Symptom", "Move", "What it costs", "Measured in this notebook"], *rows]
+
+
+def show_sheet(rows: Sequence[Sequence[str]]) -> Shown:
+    """Return the rows of the cheat sheet as a table; the first holds the headings."""
+    headings, *others = rows
+    return Shown(card("", table(headings, [[escape(cell) for cell in row] for row in others])))

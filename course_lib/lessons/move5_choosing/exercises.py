@@ -1,6 +1,7 @@
 """The checked exercises of Move 5: where the choice flips, a rule that steals nothing, what is worth trying."""
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import Any
 
 from course_lib.choosing.ladder import Rung
@@ -32,8 +33,12 @@ def judge_flip(function: Any) -> str | None:
         if wanted is None:
             if found is not None:
                 return f"{case} {describe(found)}, but the dear one answers no more questions rightly: None is wanted."
-        elif isinstance(found, bool) or not isinstance(found, int | float):
+        elif found is None:
+            return f"{case} None, but the dear one is right more often: a number of USD is wanted."
+        elif isinstance(found, bool) or not isinstance(found, int | float) or not isfinite(found):
             return f"{case} {describe(found)}; a number of USD is wanted."
+        elif found < 0:
+            return f"{case} {describe(found)}; a wrong answer costs nothing or more. What is subtracted from what?"
         elif abs(found - wanted) > 1e-6:
             return f"{case} {describe(found)}. {_both(numbers, found)}"
     return None
@@ -53,7 +58,7 @@ FLIP = Exercise(
     right="What the dear design costs more, divided by what it gets right more often. Below that, errors are cheaper "
     "than avoiding them.",
     hint="Write down what a question costs with each design, price plus (1 − right) times the cost of an error, set "
-    "the two equal, and solve for the cost of an error. A design that is right no more often can never win by that.",
+    "the two equal, and solve for the cost of an error. A dear design that is right no more often never wins.",
     solution="""\
 def flip(cheap_usd, cheap_right, dear_usd, dear_right):
     if dear_right <= cheap_right:
@@ -113,7 +118,7 @@ def judge_rule(words: Any) -> str | None:
         return f"This is {describe(words)}; every entry of the list is a word in quotes."
     long = [word for word in words if len(word.split()) > LONGEST_RULE]
     if long:
-        return f"{long[0]!r} is no word but most of a question, and meets that one question alone."
+        return f"{long[0]!r} has {len(long[0].split())} words; {LONGEST_RULE} at most, or it meets a single question."
     try:
         rules = with_words(words)
     except ValueError as error:
@@ -143,7 +148,7 @@ RULE = Exercise(
     judge=judge_rule,
     right="All questions of its own, and none of anybody else's, on the half that you could see.",
     hint="Look for the word that only somebody with a contract in hand would use. Where one word is not enough, two "
-    "together may be; 'renew\\\\w*' meets every ending, and a word that asks for sums belongs to run_sql.",
+    "together may be; r'renew\\w*' meets every ending, and a word that asks for sums belongs to run_sql.",
     solution="""\
 my_words = ["contract", "agreement", "interest", "notice", r"terminat\\w+", r"renew\\w*"]
 my_words += [r"confidential\\w*", "owns?", "dispute", "breach", r"schedule [A-Z]"]
@@ -176,7 +181,7 @@ def judge_worth(function: Any) -> str | None:
         if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
             return f"{case} it returned {describe(found)}; a list of keys is wanted."
         if set(found) != set(wanted):
-            return f"{case} it returned {describe(found)}. Which of them find at least that share?"
+            return f"{case} it returned {describe(found)}. Which of them find that share, or more?"
         if found != wanted:
             return f"{case} it returned {describe(found)}: the right ones, in another order than by price."
     return None

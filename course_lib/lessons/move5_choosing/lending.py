@@ -84,7 +84,7 @@ def unbroken(html: str) -> str:
 
 
 def show_tools() -> Shown:
-    """Return the tools with the descriptions that say when to use each."""
+    """Return the tools with the descriptions that a model chooses by."""
     rows = [[unbroken(escape(name)), escape(CLEAR[name])] for name in toolbox().names]
     return Shown(card("", table(["Tool", "Description, as it is sent"], rows)))
 

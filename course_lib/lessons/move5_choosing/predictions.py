@@ -6,32 +6,31 @@ from course_lib.lessons.move5_choosing.reviewing import PATTERNS
 
 AGAIN_COUNT = Question(
     key="again_count",
-    text="From Move 2: five open P1 tickets of Berlin, sixty rows, each with a vector. The ten rows nearest to the "
-    "question hold three of the five; the twenty nearest hold all of them, in a few hundred tokens. Why is k = 20 no "
-    "repair?",
+    text="From Move 2: sixty tickets, each a row with a vector, and five of them are Berlin's open P1 tickets. The ten "
+    "rows nearest to the question hold three of the five, so somebody sets k to 20. What is wrong with that?",
     options=(
         Option(
-            "twenty rows cost too much",
+            "twenty rows cost too much to send",
             "prompts are paid by the token, and rows add up; but these are short, and the count would be worth it.",
             "cost",
         ),
         Option(
-            "the five are not among the twenty",
-            "nearness and counting are two things, so one expects gaps; here there happens to be none.",
+            "one of the five, or more, is still missing",
+            "ten rows had gaps, so one expects them of twenty as well; here there happens to be none.",
             "gaps",
         ),
         Option("nothing in the result says that it is complete", short="no sign"),
     ),
     right=lambda found: ["gaps" if found["all five"] is False else "cost" if found["tokens"] > 5_000 else "no sign"],
     result="twenty_rows",
-    lesson_learned="Twenty was enough for this question on this day. Only a query over all rows knows that it has seen "
-    "all of them. Which tool a question needs is what this notebook is about.",
+    lesson_learned="The twenty hold all five, in a few hundred tokens: enough for this question on this day. Only a "
+    "query over all rows knows that it has seen them all. Which tool a question needs is what this notebook is about.",
 )
 
 AGAIN_SYNONYM = Question(
     key="again_synonym",
-    text="From Move 4: “What is our rate limit for outgoing mail?” The agent greps all six files for rate.?limit, "
-    "and no line matches. What has it shown?",
+    text="From Move 4: “What is our rate limit for outgoing mail?” The agent greps the repository for "
+    "rate.?limit, and no line matches. What has it shown?",
     options=(
         Option(
             "that the code sets no such limit",
@@ -39,8 +38,8 @@ AGAIN_SYNONYM = Question(
             "no limit",
         ),
         Option(
-            "that its file was not searched",
-            "files are skipped in real repositories, and a good tool says so; here all six were searched.",
+            "that the file with the limit was skipped",
+            "files are skipped in real repositories, and a good tool says so; here all of them were searched.",
             "skipped",
         ),
         Option("that nobody wrote it in these words", short="other words"),
@@ -53,8 +52,8 @@ AGAIN_SYNONYM = Question(
 
 CLAIMS = Question(
     key="claims",
-    text="Five cells follow. Which of these statements will they bear out? The first compares with the slower of a "
-    "hosted encoder and one of your own, which is MiniLM on this machine. Tick all.",
+    text="Five cells follow. Which of these statements will they bear out? The first compares with the slower of two "
+    "designs with vectors: a hosted encoder, and one of your own, here MiniLM on this machine. Tick all.",
     options=(
         Option(
             "BM25 saves a tenth of the time to an answer, or more",
@@ -70,7 +69,8 @@ CLAIMS = Question(
         ),
         Option(
             "BM25 has fewer parts than vectors with an encoder of your own",
-            "There are no weights to keep; but an analyzer and a rule for no evidence come in their place.",
+            "There are no weights to keep; but an analyzer comes in their place, and a rule for no evidence with "
+            "it. Without that rule it would be a tie.",
             "fewer parts",
         ),
         Option(
@@ -88,8 +88,9 @@ CLAIMS = Question(
     ),
     right=list,
     result="lines",
-    lesson_learned="All five reasons of the memo are gone, and nothing is decided: a design is chosen by the questions "
-    "it has to answer.",
+    lesson_learned="What is true in the memo is true of single designs: a hosted encoder sees every document, and a "
+    "whole document in the prompt has the fewest parts. That decides nothing about vectors. A design is chosen by the "
+    "questions it has to answer.",
     pick=None,
 )
 
@@ -156,7 +157,7 @@ HELD_OUT = Question(
     ),
     right=lambda count: [min(("40", "33", "21"), key=lambda name: abs(int(name) - count))],
     result="right_of_42",
-    lesson_learned="The half that the rules were tuned on says nothing about them. The other half flatters them, too: "
+    lesson_learned="On the half that rules were tuned on, they could hardly fail. The other half flatters them, too: "
     "people you have never met will ask otherwise than one author does.",
 )
 
@@ -176,12 +177,12 @@ VAGUE = Question(
             "a count is data; but the question has no word in common with “Gets data.”",
             "run_sql",
         ),
-        Option("none", short="none"),
+        Option("none of the five", short="none"),
     ),
     right=lambda tools: [tools[0] if tools else "none"],
     result="tools_called",
-    lesson_learned="What a description does not say, whoever chooses by it cannot know. A real model guesses from "
-    "names, and guesses better; how much better is a thing to measure, with the same labels.",
+    lesson_learned="What a description does not say, whoever chooses by it cannot know. A real model reads the "
+    "names as well and may guess rightly; how often is a thing to measure, with the same labels.",
 )
 
 BOOST = Question(
@@ -200,6 +201,6 @@ BOOST = Question(
     right=list,
     result="hold",
     lesson_learned="It held in three draws from the same phrases, which says little about a forum with other habits. A "
-    "number has to be found again after every import; two indexes have none.",
+    "number has to be found again after every import; a second index needs no factor.",
     pick=None,
 )
