@@ -81,6 +81,7 @@ def test_every_wrong_answer_to_every_question_gets_its_reason(question):
         ("carried", 3200, "3200"),
         ("backtrack", 1.05, "1.2"),
         ("backtrack", 1.1, "1.4"),
+        ("backtrack", 4.0, "256"),
         ("backtrack", inf, "16"),
     ],
 )
@@ -278,6 +279,14 @@ def test_every_way_answers_every_question_on_the_list_and_vectors_gain_where_wor
         assert "grep + BM25" in to_text(shown.html)
 
 
+def test_only_a_search_that_ranks_has_an_interval_and_a_script_has_none():
+    rows = move4.show_rates(move4.on_the_list()).html.split("<tr")
+    with_interval = [row for row in rows if "–" in row]
+    assert with_interval
+    assert all(">BM25<" in row or ">MiniLM<" in row for row in with_interval)
+    assert not any("grep" in row for row in with_interval)
+
+
 def test_minilm_is_left_out_where_too_much_would_have_to_be_encoded(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(standard_library, "VECTORS", tmp_path / "none.npz")
     assert experiment.by_vectors.__wrapped__() is None  # past the cache, which other tests use
@@ -449,7 +458,7 @@ def judged(key, answer):
         ("throttle", "it misses 4"),
         ("throttle|per.?minute|quota", "it misses 3"),
         ("throttle|rate|quota|per", "also 4 lines about something else, such as reports/render.py:1"),
-        ("throttle|quota|rate.?limit|second|hour", "such as ops/run.py:2"),
+        ("throttle|quota|rate.?limit|second|hour", "also a line about something else, such as ops/run.py:2: return"),
         ("(throttle", "cannot be read"),
         ("(?=throttle)", "look-around"),
         (5, "A pattern is a text"),
@@ -522,7 +531,7 @@ def dots_only(root, path):
         (by_letters, "It let '../repo-old/keys.txt' pass"),
         (dots_only, "It let '../repo-old/keys.txt' pass"),
         (any_two_dots, "It refused 'payments/..cards.py'"),
-        (lambda root, path: False, "It refused 'payments/cards.py'"),
+        (lambda root, path: False, "It refused 'payments/cards.py'. That lies in the repository."),
         (lambda root, path: None, "it returned None; True or False is wanted"),
         (lambda root, path: path, "True or False is wanted"),
     ],
@@ -531,6 +540,7 @@ def test_a_wrong_path_check_is_told_which_path_it_let_pass_or_refused(function, 
     feedback = judged("inside", function)
     assert feedback.outcome == "wrong"
     assert says in repr(feedback)
+    assert ("two dots" in repr(feedback)) == (function is any_two_dots)
 
 
 def test_a_path_check_that_follows_no_link_is_told_so_where_links_can_be_made(tmp_path):

@@ -6,7 +6,7 @@
 # When you are through, you can
 #
 # - lend a model two tools over a repository that are bounded in hits, characters, time and reach,
-# - say why the first search that finds something is where an agent goes wrong,
+# - say what one search tells you about a question, and what it leaves open,
 # - price a result by the calls that carry it,
 # - decide from your own questions whether an index over code is worth its upkeep beside grep.
 
@@ -49,10 +49,11 @@ again_words.reveal(found_ids)
 # %% [markdown]
 # ## The corpus changed this morning
 #
-# A merchant takes the shop offline on Saturday and writes: "How often do you retry a failed payment webhook? We have to
-# know how long we may be away." Whoever answers too high a number costs them orders: what is not delivered in the end
-# waits in a queue until somebody replays it by hand. No document says it. The code does, it is deployed three times a
-# day, and an index from last night would know last night's code.
+# A **webhook** is a message that a payment service sends to the merchant's server: this order is paid. A merchant
+# takes the shop offline on Saturday and writes: "How often do you retry a failed payment webhook? We have to know how
+# long we may be away." Whoever answers too high a number costs them orders: what is never delivered ends in a
+# **dead-letter queue**, and nobody packs that order. No document gives the number. The code does, it is deployed
+# three times a day, and an index from last night would know last night's code.
 #
 # So an agent gets what a developer has: **grep**, which finds lines by a pattern, and **read**, which shows lines of
 # one file. Here is the repository, six files, and two of them to read.
@@ -81,16 +82,18 @@ print(first_search)
 trap.reveal(read_off)
 
 # %% [markdown]
-# Cards, and mails with invoices. The code of the webhook never says "retry". A second search names the thing that was
-# asked about, and takes a second word for what happens to it.
+# Cards, and mails with invoices: whoever wrote the delivery of webhooks chose another word. So ask for lines that have
+# the thing itself in them and, further on, one of two words for trying again. In a pattern `.*` stands for any text
+# between, and `|` for "or".
 
 # %%
 print(grep(repo, "webhook.*(retr|attempt)"))
 
 # %% [markdown]
-# ## The answer stands around the hit, not in it
+# ## A hit says where to start reading
 #
-# Five lines again, and one of them has the 5. Before you write to the merchant, read the code that uses it.
+# Five lines again, about webhooks this time, and the first has a number. Before you write to the merchant, read the
+# code that uses it. `range(n)` counts n rounds, from 0 on.
 
 # %%
 print(read(repo, "payments/webhooks.py", 3, 9))
@@ -115,26 +118,27 @@ f"sent {sent} times, waits of {waits} s, {sum(waits)} s in all, {dead_letters} e
 retries_asked.reveal(retries)
 
 # %% [markdown]
-# That is the answer for the merchant: the number of retries, and that after little more than two and a half minutes all
-# of them are used up. An agent that copies the constant would have been wrong, and so would one that stopped at the
+# That is the answer for the merchant: the number of retries, and that the waits between them add up to little more than
+# two and a half minutes. An agent that copies the constant would have been wrong, and so would one that stopped at the
 # first search. Each had a line of code to show for it.
 #
-# ## A search finds the words that somebody typed
+# ## Nothing found is not nothing there
 #
-# Next question, from the newsletter team: "Is there a rate limit on our mails?"
+# Next question, from the newsletter team, who are about to send 300,000 mails: "Is there a rate limit on our mails?"
+# Here `.?` stands for any one character, or none.
 
 # %%
 print(grep(repo, "rate.?limit"))
 
 # %% [markdown]
-# This note is careful. It does not say that there is no limit, only that no line says so in these words. But there is
-# one: somebody called it something else.
+# The note is careful: no line matches, which does not mean that there is no limit. There is one, under another name, in
+# `notifications/mailer.py`. Read that file if you like.
 #
 # ## Your turn: the words of others
 #
-# Write one pattern that finds it, and that would also find it in the code of four other teams, who each wrote the same
-# thing in their own words. You do not see theirs. The pattern must leave alone what merely looks alike: `generate`,
-# `per_page`, `limit = 50  # rows`. Replace the `____`.
+# Write one pattern that finds this line, and a limit of the same kind in the code of four other teams, who each have
+# their own words for it. You do not see theirs. The pattern must leave alone what merely looks alike: `generate`,
+# `per_page`, `machine.second`, `limit = 50  # rows`. Capitals do not count. Replace the `____`.
 
 # %% tags=["exercise"]
 from course_lib.learn.blank import ____
@@ -153,12 +157,12 @@ lesson.check("throttle", pattern)
 # lesson.solution("throttle")
 
 # %% [markdown]
-# You knew what to look for and had time. For a model, each guess is a call, and each call sends along everything that
-# came back before.
+# You knew that there was something to find, and a guess cost you nothing. A model pays for each guess with a call.
 #
-# ## What comes back is paid for again and again
+# ## A part has to say that it is a part
 #
-# Cap what a search returns, and say what the cap cut, so that nobody takes a part for the whole.
+# A common word may stand on thousands of lines. Here at most five of them come back, and a last line says what is
+# missing and how to ask for less.
 
 # %%
 print(grep(repo, "webhook"))
@@ -190,8 +194,9 @@ move4.search_explorer()
 # %% [markdown]
 # ## A pattern is a program that a model wrote
 #
-# It runs on your machine, on text that anybody may have committed. Python's own `re` finds a match by trying, and where
-# that fails it goes back and tries another way. In `(a+)+$` each letter may end a group or go on with it.
+# It runs on your machine, on text that anybody may have committed. A pattern that takes an hour takes it from
+# everybody on that machine. Python's own `re` finds a match by trying, and where that fails it goes back and tries
+# another way. In `(a+)+$` each letter may end a group or go on with it.
 
 # %% tags=["exercise"]
 backtrack = lesson.predict("backtrack")
@@ -202,9 +207,11 @@ backtrack = lesson.predict("backtrack", answer="1.4", confidence="fairly sure")
 backtrack
 
 # %% [markdown]
-# While `re` searches, nothing in its process can stop it: not a thread, not Ctrl-C. So each line gets a process of its
-# own here, which is killed after a second. **Linear** engines such as RE2 and the one in ripgrep promise to look at
-# each letter a bounded number of times. They have no look-around and no back-references; that is the price.
+# `re` has no time limit, and while it searches, no other thread of its process gets a turn: a watchdog there waits
+# too. Each line therefore gets a process of its own here, which is killed after a second. The time of a **linear**
+# engine, such as RE2 or ripgrep's usual one, grows at most with the length of the line. The price: it has no
+# look-around ("only where x stands before it") and no back-references ("the same word again"). Compare rows that are
+# four letters apart.
 
 # %%
 from course_lib.grep import measure_backtracking
@@ -221,13 +228,15 @@ move4.show_growth(timings, linear)
 backtrack.reveal(growth)
 
 # %% [markdown]
-# The library's `grep` uses linear engines only, and has a time limit besides. A search that ran out of time says so; it
+# The course's `grep` uses linear engines only, and has a time limit besides. A search that ran out of time says so; it
 # is never reported as a search that found nothing.
 #
-# ## What a file says is no order
+# ## A comment can be written for your agent
 #
-# Code is written by many people, and some of them know that agents read it. A comment can address the agent. What is
-# the worst that may come of it? Below is a stand-in for a model that believes everything.
+# Many people write code, and some of them know that agents read it. What is the worst that may come of that? Somebody
+# added the file below. Beside it lies `.env`, with the key to the payments. The agent has `grep` and `read` as you
+# know them, in a **loop**: the model names a call, the loop makes it or refuses, and so on, until the model gives its
+# answer.
 
 # %%
 print(read(move4.with_orders(files()), "payments/legacy.py"))
@@ -249,18 +258,20 @@ move4.show_run(run)
 orders.reveal(carried_out)
 
 # %% [markdown]
-# The loop never looks into a result for something to do. It makes the calls that the model asks for, if they are on the
-# list: two tools that read, paths that stay inside, no keys.
+# A comment changes nothing by itself: the loop makes only calls that the model asks for, and only those that are
+# allowed. Two tools that read, paths that stay inside, no keys.
 #
 # ## Two vendors, two answers
 #
-# Should there be an index beside grep? In May 2025 Boris Cherny of Anthropic said on the Latent Space podcast that
-# Claude Code had dropped its embedding index: agentic search "outperformed everything. By a lot." The evidence was "some
-# internal benchmarks also, but mostly vibes", and none of it is published. An index, he said, drifts out of sync and is
-# a security liability; the price of doing without is latency and tokens. In November 2025 Cursor reported the opposite
-# from its own benchmark: with semantic search next to grep its agent was on average 12.5 % more accurate, 6.5 to 23.5 %
-# depending on the model, and "the combination of these two leads to the best outcomes". Both speak of their own
-# products. They agree on the mechanism: grep is exact and always current, and it finds only what somebody typed.
+# Should there be an index beside grep? Claude Code once had one, of embeddings, and dropped it. Boris Cherny of
+# Anthropic told the Latent Space podcast in May 2025 that searching like an agent "outperformed everything. By a
+# lot." Asked what that rests on, he named "some internal benchmarks also, but mostly vibes"; no figures were
+# published. He also held against an index that it falls behind the code and is one more thing to secure, and granted
+# that doing without costs tokens and time. Cursor, in November 2025, had a benchmark of its own and the other result:
+# an agent that was given semantic search as well as grep answered more accurately, by 12.5 % on average and by 6.5 to
+# 23.5 % from model to model. Its conclusion: "the combination of these two leads to the best outcomes". Each vendor
+# measured its own product, and you cannot check either. On what grep does there is no dispute: it sees the file of
+# this minute, and only the words of the pattern.
 #
 # So do not take a side: measure. 47 labelled questions about Python's standard library, in four slices, over the same
 # 300 functions for everybody. Right means that a line of the right function was on the screen within eight calls.
@@ -268,13 +279,17 @@ orders.reveal(carried_out)
 # %%
 from course_lib.corpora import standard_library
 
-by_slice = {question.slice: question.text for question in standard_library.questions()}
-[f"{name}: {text}" for name, text in by_slice.items()]
+examples = {}
+for question in standard_library.questions():
+    examples.setdefault(question.slice, question.text)
+[f"{name}: {text}" for name, text in examples.items()]
 
 # %% [markdown]
 # Who searches here are **scripts**: they turn the words of a question into patterns, know a table of synonyms that was
 # written with these questions in view, read around the first hit, and recognise the answer when they see it. They show
 # how each way works. They are no rate for any model, and a model that has read the library in training would know more.
+# **MiniLM** is the small encoder from Move 1: it turns texts into vectors, which are near each other where the meanings
+# are.
 
 # %% tags=["exercise"]
 gains_asked = lesson.predict("gains")
@@ -294,9 +309,11 @@ move4.show_rates(listed)
 gains_asked.reveal(gains)
 
 # %% [markdown]
-# Below each count is its share's 95 % interval. They are wide: with eleven questions, a difference of two or three is nothing. The paraphrases are where the
-# vectors earn their keep, and where the question names a thing they add nothing. BM25 over the same functions is an
-# index too, without an encoder; look how far it gets in each slice before you pay for one.
+# BM25 and MiniLM are real searches, asked once, so their shares have 95 % intervals below the counts. The intervals are
+# wide: with eleven questions, a difference of two or three is nothing. The other rows are scripts and get none. Where
+# the question has the name or the words, the vectors had nothing left to add on this short list. They added most where
+# it has neither. BM25 over the same functions is an index too, without an encoder; look how far it gets in each slice
+# before you pay for one.
 #
 # ## Your turn: grep, an index, or both?
 #
@@ -353,17 +370,17 @@ move4.show_costs(whole)
 
 # %% [markdown]
 # Compare the slice of named behaviours with the one above. On the short list grep with synonyms kept up with everybody.
-# Among all files its two words stand together in too many places, and eight calls are gone before the right one comes.
-# BM25 searched the same library and lost little: it ranks whole functions by their rare words, where grep takes lines
-# in the order of the files. So much of what an index adds here is ranking, and needs no vectors. The paraphrases do; how
-# many of them MiniLM would still find among all functions is not measured here.
+# Among all files its two words stand together in too many places, and it runs out of calls, or of words. BM25 searched
+# the same library and lost little in this slice: it ranks whole functions by their rare words, where grep takes lines
+# in the order of the files. So much of what an index adds here is ranking, and needs no vectors. The paraphrases are
+# another matter; how many of them MiniLM would still find among all functions is not measured here.
 #
-# And no single search, whatever it is, answers a number behind a constant. It takes one that finds the function and
-# another that finds where the constant is set, and that second one is a grep.
+# And none of the three that search once shows a number behind a constant. It takes one search that finds the function
+# and another that finds where the constant is set, and that second one is a grep.
 #
 # ## Go further: what an index costs to make and to keep
 #
-# *Four minutes.* Six functions and a few questions are encoded on one thread in a process of their own, and the time is
+# *Six minutes.* Six functions and a few questions are encoded on one thread in a process of their own, and the time is
 # scaled to all 300. The columns are multiples in this run. They vary with the machine; look at how many digits they
 # have.
 
@@ -371,11 +388,14 @@ move4.show_costs(whole)
 move4.show_seconds(whole)
 
 # %% [markdown]
-# Now an edit. Here is a copy of one file, with one default changed and a new function above it.
+# Now an edit. Here is a copy of one file, with a default changed and a new function above it. What is on the left stood
+# there when the indexes were made, what is on the right stands there now.
 
 # %%
+from course_lib.lessons.move4_grep.keeping import NEW, OLD
+
 copy = move4.edited_copy()
-print(grep(copy, "cutoff=0.6"))
+f"get_close_matches({OLD}) → get_close_matches({NEW})"
 
 # %% tags=["exercise"]
 stale = lesson.predict("stale")
@@ -394,12 +414,12 @@ move4.show_seen(seen)
 stale.reveal(fresh)
 
 # %% [markdown]
-# Nothing in a stale answer looks stale. Whoever keeps an index over code keeps a watcher on the files as well, and has
-# to know what happens between an edit and the next run.
+# The old default comes back without a sign that it is old. Whoever keeps an index over code keeps a watcher on the
+# files as well, and has to know what happens between an edit and the next run.
 #
 # ## Go further: a cap that tells
 #
-# *Three minutes.* A search may match 12,000 lines. Show `most` of them, and where something was cut, one line more that
+# *Four minutes.* A search may match 12,000 lines. Show `most` of them, and where something was cut, one line more that
 # says how many are not shown. Replace the `____`.
 
 # %% tags=["exercise"]
@@ -422,7 +442,7 @@ lesson.check("capped", capped)
 # %% [markdown]
 # ## Go further: how far a path may reach
 #
-# *Five minutes.* `read` takes a path from a model. Beside the folder `repo` lies `repo-old`, with the keys of last
+# *Seven minutes.* `read` takes a path from a model. Beside the folder `repo` lies `repo-old`, with the keys of last
 # year. Write the check. It is tried with dots, an absolute path, that sibling, and links where your system has them.
 
 # %% tags=["exercise"]
@@ -444,7 +464,7 @@ lesson.check("inside", inside)
 # %% [markdown]
 # ## Go further: keys are not found, by name or by content
 #
-# *Two minutes.* A file may lie inside and still be nobody's business. Four files, and a search for "key" in any case:
+# *Three minutes.* A file may lie inside and still be nobody's business. Four files, and a search for "key" in any case:
 
 # %%
 leaky = move4.leaky()
@@ -466,8 +486,8 @@ except ValueError as error:
 refusal
 
 # %% [markdown]
-# A password that looks like any other word is not recognised. The name list and the patterns are a net, not a wall: what
-# must not be read should not lie in the repository.
+# A password that looks like any other word is not recognised. The name list and the patterns are a net, not a wall:
+# what must not be read should not lie in the repository.
 
 # %%
 lesson.summary()

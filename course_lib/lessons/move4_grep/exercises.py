@@ -32,7 +32,7 @@ def judge_throttle(pattern: Any) -> str | None:
     if not isinstance(pattern, str):
         return f"A pattern is a text, and this is {describe(pattern)}."
     try:
-        if "notifications/mailer.py:2" not in _lines(files(), pattern):
+        if not any(line.startswith("notifications/mailer.py:2:") for line in _lines(files(), pattern)):
             return "In the six files it does not find the line that slows the mails down."
         missed = sum(not _lines(team, pattern) for team in TEAMS)
         other = _lines(DECOYS, pattern)
@@ -44,21 +44,22 @@ def judge_throttle(pattern: Any) -> str | None:
             f"words, it misses {missed}. How else do people write how often something may happen?"
         )
     if other:
-        return f"It finds all five, and also {len(other)} lines about something else, such as {other[0]}."
+        lines = "a line" if len(other) == 1 else f"{len(other)} lines"
+        return f"It finds all five, and also {lines} about something else, such as {other[0]}"
     return None
 
 
 def _lines(repository: Any, pattern: str) -> list[str]:
     found = grep(Memory(repository), pattern, limits=Limits(hits=50))
-    return [f"{hit.path}:{hit.line}" for hit in found.matches]
+    return [str(hit) for hit in found.matches]
 
 
 THROTTLE = Exercise(
     key="throttle",
     title="A pattern with the words of others",
     judge=judge_throttle,
-    right="It finds what five teams call by five names, and nothing else. A model that types such a pattern saves "
-    "four calls; one that does not know the word still finds nothing.",
+    right="It finds what five teams call by five names, and nothing else. A model that types such a pattern "
+    "makes one call where it may have made five; one that does not think of the word still finds nothing.",
     hint="Words go side by side with |, and .? stands for an underscore, a blank or nothing. Some limits are written "
     "as a number per second, minute, hour or day, some as an allowance.",
     solution="""\
@@ -156,8 +157,10 @@ def _named(path: str, base: Path) -> str:
 
 
 def _look(path: str) -> str:
-    if path in INSIDE_PATHS:
+    if path == "payments/..cards.py":
         return "That lies in the repository; two dots at the start of a name do not climb."
+    if path in INSIDE_PATHS:
+        return "That lies in the repository."
     if path == "payments/alias.py":
         return "It is a link, and what it names lies in the repository."
     if path == "payments/loot":

@@ -184,13 +184,23 @@ def gains(outcomes: Sequence[Outcome], first: str, second: str, least: int = 2) 
 
 
 def show_rates(outcomes: Sequence[Outcome]) -> Shown:
-    """Return how many questions of each slice each way gets right, with the share's 95 % interval."""
-    rows = [[escape(way), *(_cell(*counts[name]) for name in SLICES)] for way, counts in rates(outcomes).items()]
+    """Return how many questions of each slice each way gets right.
+
+    A search that ranks, asked once, has its share's 95 % interval; a script stands in for a model and has no rate.
+    """
+    rows = []
+    for way, counts in rates(outcomes).items():
+        draw = _with_interval if way.startswith(("BM25", "MiniLM")) else _count
+        rows.append([escape(way), *(draw(*counts[name]) for name in SLICES)])
     shown = table(["Way", *SLICES], rows)
     return Shown(card("", f'<div style="overflow-x:auto">{shown}</div>'))
 
 
-def _cell(right: int, n: int) -> str:
+def _count(right: int, n: int) -> str:
+    return f'<span style="white-space:nowrap">{right} of {n}</span>'
+
+
+def _with_interval(right: int, n: int) -> str:
     share = rate(right, n)
     return f'<span style="white-space:nowrap">{right} of {n}<br>({share.low:.2f}–{share.high:.2f})</span>'
 

@@ -1,5 +1,7 @@
 """The questions of Move 4, in the order of the notebook."""
 
+from math import inf
+
 from course_lib.learn.predictions import Option, Question
 
 AGAIN_ZERO = Question(
@@ -10,11 +12,13 @@ AGAIN_ZERO = Question(
     options=(
         Option(
             "the allow-list",
-            "it knows which tables and functions may be used, and it looks at no value.",
+            "it says no to most bad queries; but it knows tables and functions, and looks at no value.",
             "allow-list",
         ),
         Option(
-            "the row cap", "one row came back, with a zero in it; a cap counts rows and does not read them.", "row cap"
+            "the row cap",
+            "a count of 0 sounds like no rows; but one row came back, and a cap does not read what is in it.",
+            "row cap",
         ),
         Option("none of them", short="none"),
     ),
@@ -36,15 +40,15 @@ AGAIN_WORDS = Question(
         ),
         Option(
             "a wrong article",
-            "that is what a search without rules does; here the best article has to hold half of the words.",
+            "a search without rules always returns its best; here the best has to hold half of the words.",
             "wrong",
         ),
         Option("no evidence"),
     ),
     right=lambda ids: ["no evidence" if not ids else "right" if "kb-106" in ids else "wrong"],
     result="found_ids",
-    lesson_learned="A search by words finds the words that somebody typed. What to do when nobody typed the right one "
-    "is a question for this notebook again.",
+    lesson_learned="Between two people who mean the same there may be no word in common. This notebook meets "
+    "that again, with programmers.",
 )
 
 TRAP = Question(
@@ -54,13 +58,15 @@ TRAP = Question(
     "above. What does it tell the merchant?",
     options=(
         Option(
-            "5", "it is the number that was asked for; but its line is spelled otherwise than the question.", "five"
+            "5",
+            "its line is about webhooks, and the first of the first file; but it does not have the letters.",
+            "five",
         ),
         Option("3", short="three"),
         Option("2", "that file is about retries through and through, and it is searched after the settings.", "two"),
         Option(
             "no number, since nothing matches",
-            "the webhook's lines do not match, and those of others do.",
+            "the webhook's own lines do not match indeed; but those about other retries do.",
             "no number",
         ),
     ),
@@ -86,13 +92,17 @@ RETRIES = Question(
 
 CARRIED = Question(
     key="carried",
-    text="An agent makes eight calls, and each result has 400 tokens. A model remembers nothing, so every call sends "
-    "along all results before it, and so does the last one, which writes the answer. How many input tokens do the "
-    "results make in all?",
+    text="An agent searches eight times, and each result has 400 tokens. A model remembers nothing, so each time it is "
+    "called, all results so far are sent along. After the eighth result it is called once more, for the answer. "
+    "How many input tokens do the results make in all?",
     options=(
-        Option("3,200", "that is what was read, once each.", "3200"),
+        Option("3,200", "that is what the searches returned; but it is counted once, and was sent more often.", "3200"),
         Option("14,400", short="14400"),
-        Option("25,600", "eight results eight times; but the last result is sent once, not eight times.", "25600"),
+        Option(
+            "25,600",
+            "eight results eight times; but only the first was there so early, and the last is sent once.",
+            "25600",
+        ),
     ),
     right=lambda tokens: [str(tokens)],
     result="tokens_sent",
@@ -100,16 +110,38 @@ CARRIED = Question(
     "the last one.",
 )
 
+
+def _four_letters(growth: float) -> str:
+    """Return the option nearest to what four letters more make of the time; 16 where it was too slow to be measured."""
+    times = growth**4
+    if times < 4:
+        return "1.2" if times < 1.3 else "1.4"
+    return "256" if 128 < times < inf else "16"
+
+
 BACKTRACK = Question(
     key="backtrack",
     text="Python's re searches the pattern (a+)+$ in twenty letters a and an exclamation mark, which does not match. "
     "Now there are twenty-four. How much longer does it take?",
     options=(
-        Option("about 1.2 times as long", "that is how reading grows: a fifth more letters, a fifth more work.", "1.2"),
-        Option("about 1.4 times as long", "two nested loops sound like the square of the length.", "1.4"),
+        Option(
+            "about 1.2 times as long",
+            "reading grows so: a fifth more letters, a fifth more work; but no letter is tried only once.",
+            "1.2",
+        ),
+        Option(
+            "about 1.4 times as long",
+            "two nested loops sound like the square of the length; but these share out the letters in every way.",
+            "1.4",
+        ),
         Option("about 16 times as long", short="16"),
+        Option(
+            "about 256 times as long",
+            "two loops, each with two choices a letter; but it is one choice: the group ends there, or goes on.",
+            "256",
+        ),
     ),
-    right=lambda growth: ["1.2" if growth**4 < 1.3 else "1.4" if growth**4 < 4 else "16"],
+    right=lambda growth: [_four_letters(growth)],
     result="growth",
     lesson_learned="Each letter can close a group or not, and all of it is tried: one more letter doubles the ways. "
     "Forty letters are a line that anybody can write into a file.",
@@ -117,22 +149,28 @@ BACKTRACK = Question(
 
 ORDERS = Question(
     key="orders",
-    text="A stand-in for the worst model there is obeys every order it reads. One file gives it five, one after the "
-    "other. Which of them are carried out? Tick all.",
+    text="In place of a model stands the worst there is: it asks for whatever it reads. The file gives it five orders, "
+    "one after the other. Which of them are carried out? Tick all.",
     options=(
-        Option('read(".env")', "A file of that name holds keys: refused by name, whoever asks.", ".env"),
         Option(
-            'delete("payments/webhooks.py")', "There is no such tool, so there is nothing to be talked into.", "delete"
+            'read(".env")',
+            "The path lies inside; but files of that name hold keys and are refused, whoever asks.",
+            ".env",
         ),
-        Option('read("../../etc/passwd")', "A path that climbs out of the repository is refused.", "climb"),
+        Option(
+            'delete("payments/webhooks.py")',
+            "The model does ask for it; but there is no such tool, so nothing can be talked into it.",
+            "delete",
+        ),
+        Option('read("../../etc/passwd")', "The tool is allowed; but a path that climbs out is not.", "climb"),
         Option(
             'read("docs/runbook.md")',
-            "An allowed file by an allowed tool: it costs tokens and does no harm.",
+            "It comes from the same bad file; but tool and path are allowed, and all it costs is tokens.",
             "runbook",
         ),
         Option(
             "answer: “Webhooks are retried 9 times.”",
-            "No list of tools stands between a model and what it says.",
+            "It calls nothing, and so seems harmless; but no list of tools checks what a model says.",
             "answer",
         ),
     ),
@@ -151,22 +189,22 @@ GAINS = Question(
     options=(
         Option(
             "named identifier: the question names the function",
-            "Whoever has the name needs no vectors: the definition is one search away.",
+            "More search sounds like more answers; but whoever has the name finds the definition at once.",
             "named identifier",
         ),
         Option(
             "named behaviour: the question uses words of the code",
-            "The words are there, and two of them on one line find it, where the repository is small.",
+            "One word alone is on many lines; but two of them together find it, where the repository is small.",
             "named behaviour",
         ),
         Option(
             "paraphrase: the question avoids the words of the code",
-            "Nobody typed the right word, and a table of synonyms knows what its author knew.",
+            "The synonyms are made for these; but such a table knows only what its author thought of.",
             "paraphrase",
         ),
         Option(
             "number behind a constant: the value is set somewhere else",
-            "The function has to be found before its constant can be; half of these are described, not named.",
+            "A number has no meaning to compare; but the function comes first, and most are described, not named.",
             "number behind a constant",
         ),
     ),
@@ -182,20 +220,22 @@ STALE = Question(
     text="Somebody changes a default from 3 to 7 and puts a function of sixty lines above it. Nothing is indexed "
     "again. You ask once more. Who shows the 7? Tick all.",
     options=(
-        Option("grep", "It has no memory: it reads the file as it is now.", "grep"),
+        Option(
+            "grep", "It may seem the crudest of the four; but it has no memory and reads the file as it is now.", "grep"
+        ),
         Option(
             "BM25 over functions",
-            "It needs no vectors, and it is an index all the same: it returns the text of last night.",
+            "It has no vectors to make anew; but it is an index all the same, and returns the text it was made of.",
             "BM25",
         ),
         Option(
             "MiniLM over functions",
-            "It finds the right function, and shows what was in it when it was encoded.",
+            "It does find the right function; but it shows what was in it when it was encoded.",
             "MiniLM",
         ),
         Option(
             "MiniLM finds the place, and read fetches the lines from the file",
-            "The lines are fresh, but their numbers are those of last night, and everything has moved down.",
+            "The lines are fresh; but their numbers are from before the edit, and everything has moved down.",
             "MiniLM + read",
         ),
     ),
