@@ -308,6 +308,9 @@ def _bare(out: Path) -> dict[str, str]:
 
 def main() -> int:
     """The command line: python -m tools.kit OUT"""
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
+        print("python course.py kit OUT makes an offline kit in the folder OUT.", file=sys.stderr)
+        return 2
     out = Path(sys.argv[1]).resolve()
     print(f"Making a kit for Python {course.HERE} on {course.machine()} ...", flush=True)
     try:

@@ -1,8 +1,7 @@
 """What Python's own `re` does with a pattern that can match in many ways: measured in a process that can be killed.
 
-Nothing else stops it. It holds the interpreter's lock while it searches, so no other thread runs, no signal handler is
-called and Ctrl-C waits with the rest. This is the one place of the course where a text is searched for a stranger's
-pattern by `re`.
+No time limit of one's own reaches into it: it holds the interpreter's lock while it searches, no other thread runs, and
+only a signal from outside ends it. This is the one place of the course where `re` searches for a stranger's pattern.
 """
 
 import json

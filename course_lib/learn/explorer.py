@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from course_lib.learn.look import STYLE, Shown, card, escape, paragraph, to_text
+from course_lib.learn.look import CONTROLS_STYLE, STYLE, Shown, card, escape, paragraph, to_text
 
 Render: TypeAlias = Callable[..., str]
 
@@ -25,10 +25,23 @@ class Slider:
     value: int
 
     def widget(self) -> Any:
-        """Return the ipywidgets control."""
-        import ipywidgets
+        """Return a field for the number and a slider beside it, as one control with one value.
 
-        return ipywidgets.IntSlider(min=self.low, max=self.high, value=self.value, description=self.label, **WIDE)
+        The slider's handle has no name that a screen reader could say, and ipywidgets has no way to give it one; the
+        field has the label, takes the arrow keys too, and an exact number.
+        """
+        import ipywidgets
+        import traitlets
+
+        limits = {"min": self.low, "max": self.high, "value": self.value}
+        style, width = WIDE["style"], {"width": "250px", "flex": "0 0 auto"}
+        field = ipywidgets.BoundedIntText(**limits, description=self.label, style=style, layout=width)
+        slider = ipywidgets.IntSlider(**limits, readout=False, layout={"width": "auto", "flex": "1 1 160px"})
+        row = ipywidgets.HBox([field, slider], layout={**WIDE["layout"], "flex_flow": "row wrap"})
+        row.add_traits(value=traitlets.Int(self.value), description=traitlets.Unicode(self.label))
+        traitlets.link((field, "value"), (row, "value"))
+        traitlets.link((row, "value"), (slider, "value"))
+        return row
 
     def refuse(self, value: object) -> str | None:
         """Return a sentence where `value` cannot be set, else None."""
@@ -159,7 +172,9 @@ class Explorer:
         redraw()
         picture.add_class("vr-picture")
         return boxed(
-            ipywidgets.HTML(STYLE + f'<p class="vr vr-title">{escape(self.title)}</p>'), *controls.values(), picture
+            ipywidgets.HTML(STYLE + CONTROLS_STYLE + f'<p class="vr vr-title">{escape(self.title)}</p>'),
+            *controls.values(),
+            picture,
         )
 
 

@@ -34,6 +34,12 @@ STYLE = """<style>
 .vr-gold{border-color:#b07d00}.vr-retrieved{border-color:#3b7dd8}.vr-missed{border-color:#d0524f}
 </style>"""
 
+# Only where there are controls: stored outputs have none. The theme's own sign of the focus is a thin pale line.
+CONTROLS_STYLE = """<style>
+.vr.vr-card :focus-visible{outline:2px solid currentColor!important;outline-offset:1px}
+.vr.vr-card .widget-checkbox,.vr.vr-card .widget-checkbox label,.vr.vr-card .widget-radio-box label{overflow:visible}
+</style>"""
+
 
 def escape(text: object) -> str:
     """Return `text` as HTML that shows it and does nothing else; lone surrogates become the replacement character."""

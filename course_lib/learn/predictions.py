@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from course_lib.learn.explorer import WIDGET_VIEW, boxed, view_of
-from course_lib.learn.look import STYLE, Shown, card, escape, mark, paragraph, table, to_text
+from course_lib.learn.look import CONTROLS_STYLE, STYLE, Shown, card, escape, mark, paragraph, table, to_text
 from course_lib.learn.record import Event, Record
 
 CONFIDENCE = ("a guess", "fairly sure", "sure")
@@ -169,7 +169,9 @@ def prediction_widget(prediction: Prediction) -> Any:
     import ipywidgets
 
     question = prediction.question
-    heading = ipywidgets.HTML(STYLE + f'<p class="vr vr-title">Predict</p><p class="vr">{escape(question.text)}</p>')
+    heading = ipywidgets.HTML(
+        STYLE + CONTROLS_STYLE + f'<p class="vr vr-title">Predict</p><p class="vr">{escape(question.text)}</p>'
+    )
     chooser, chosen = _pick_one(question) if question.pick == 1 else _pick_several(question)
     layout = {"width": "auto"}
     sure = ipywidgets.RadioButtons(options=list(CONFIDENCE), value=None, description="How sure?", layout=layout)
