@@ -8,7 +8,6 @@ method whose sequence Python promises to keep for a seed.
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import cache
@@ -17,6 +16,7 @@ from random import Random
 from typing import Literal, TypeVar
 
 from course_lib.asof import AS_OF
+from course_lib.corpora.made_database import write_database
 
 State = Literal["draft", "sent", "paid", "void"]
 Currency = Literal["EUR", "CHF", "GBP"]
@@ -241,22 +241,10 @@ _MADE_HERE = 0x1B111E5  # PRAGMA application_id of a database that make_database
 def make_database(path: Path, views: bool = False) -> Path:
     """Write customers, invoices, payments and bank_accounts, with `views` also the honest ones; return `path`.
 
-    A database that this function made before is put back as it was, in one transaction. Missing folders are made.
-    Raises ValueError, and changes nothing, where the file is another database or none at all.
+    A database that this function made before is put back as it was. Raises as `write_database` does.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with closing(sqlite3.connect(path, isolation_level=None)) as database:
-        try:
-            database.execute("BEGIN IMMEDIATE")
-            _empty(database, path)
-        except sqlite3.OperationalError:
-            raise
-        except sqlite3.DatabaseError:
-            raise ValueError(
-                f"{path.name} is a file, but no SQLite database. It stays as it is; name another."
-            ) from None
-        for statement in filter(str.strip, _SCHEMA.split(";")):
-            database.execute(statement)
+
+    def fill(database: sqlite3.Connection) -> None:
         for table, rows in (("customers", customers()), ("invoices", invoices()), ("payments", payments())):
             values = [tuple(vars(row).values()) for row in rows]
             database.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(values[0]))})", values)
@@ -264,17 +252,5 @@ def make_database(path: Path, views: bool = False) -> Path:
         database.executemany("INSERT INTO bank_accounts VALUES (?, ?)", ibans)
         for name, select in VIEWS.items() if views else ():
             database.execute(f"CREATE VIEW {name} AS {select}")
-        database.execute("COMMIT")
-    return path
 
-
-def _empty(database: sqlite3.Connection, path: Path) -> None:
-    """Drop what a database holds if this module made it, and mark a new one as made here."""
-    found = database.execute("SELECT type, name FROM sqlite_master WHERE type IN ('table', 'view')").fetchall()
-    if found and database.execute("PRAGMA application_id").fetchone()[0] != _MADE_HERE:
-        raise ValueError(f"{path.name} is another database. It stays as it is; name another file.")
-    for kind, name in sorted(found, reverse=True):  # views before the tables they read
-        if not name.startswith("sqlite_"):
-            quoted = name.replace('"', '""')
-            database.execute(f'DROP {kind} IF EXISTS "{quoted}"')
-    database.execute(f"PRAGMA application_id = {_MADE_HERE}")
+    return write_database(path, _MADE_HERE, _SCHEMA, fill)

@@ -6,7 +6,6 @@ the retriever that is asked to count them all the same.
 
 import json
 import sqlite3
-from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -14,6 +13,7 @@ from random import Random
 from typing import Literal
 
 from course_lib.corpora import DATA
+from course_lib.corpora.made_database import write_database
 
 VECTORS = DATA / "vectors" / "tickets.npz"
 
@@ -101,43 +101,15 @@ def make_database(path: Path) -> Path:
     """Write the tables tickets(id, team, priority, status, opened) and salaries(employee, amount), and return `path`.
 
     A database that this function made before is put back as it was, whatever has been added, changed or dropped in it
-    since. That is one transaction: it happens whole or not at all, and connections that are open on the file see it.
-    Missing folders are made. Raises ValueError, and changes nothing, where the file is another database or none at all,
-    and sqlite3.OperationalError where it cannot be written or another connection holds it for five seconds.
+    since. Raises as `write_database` does.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with closing(sqlite3.connect(path, isolation_level=None)) as database:
-        try:
-            database.execute("BEGIN IMMEDIATE")
-            _empty(database, path)
-        except sqlite3.OperationalError:
-            raise
-        except sqlite3.DatabaseError:
-            raise ValueError(
-                f"{path.name} is a file, but no SQLite database. It stays as it is; name another."
-            ) from None
-        for statement in filter(str.strip, _SCHEMA.split(";")):
-            database.execute(statement)
-        database.executemany(
-            "INSERT INTO tickets VALUES (:id, :team, :priority, :status, :opened)", map(vars, tickets())
-        )
+
+    def fill(database: sqlite3.Connection) -> None:
+        rows = map(vars, tickets())
+        database.executemany("INSERT INTO tickets VALUES (:id, :team, :priority, :status, :opened)", rows)
         database.executemany("INSERT INTO salaries VALUES (?, ?)", SALARIES)
-        database.execute("COMMIT")
-    return path
 
-
-def _empty(database: sqlite3.Connection, path: Path) -> None:
-    """Drop what a database holds if this module made it, and mark a new one as made here."""
-    found = database.execute("SELECT type, name FROM sqlite_master WHERE type IN ('table', 'view')").fetchall()
-    if found and database.execute("PRAGMA application_id").fetchone()[0] != _MADE_HERE:
-        raise ValueError(
-            f"{path.name} is another database, with tables of its own. It stays as it is; name another file."
-        )
-    for kind, name in found:
-        if not name.startswith("sqlite_"):
-            quoted = name.replace('"', '""')
-            database.execute(f'DROP {kind} IF EXISTS "{quoted}"')
-    database.execute(f"PRAGMA application_id = {_MADE_HERE}")
+    return write_database(path, _MADE_HERE, _SCHEMA, fill)
 
 
 def model_outputs() -> dict[str, str]:
