@@ -1,10 +1,12 @@
 """What a notebook talks to: its predictions, its exercises and the learner's record under one name."""
 
+import os
+import sys
 from collections.abc import Iterable
 from typing import Any
 
 from course_lib.learn.exercises import Exercise, Feedback, check, show_hint, show_solution
-from course_lib.learn.look import Shown
+from course_lib.learn.look import Shown, card, paragraph
 from course_lib.learn.predictions import Prediction, Question
 from course_lib.learn.record import Record, open_record
 from course_lib.learn.summary import summary
@@ -52,8 +54,24 @@ class Lesson:
         return show_solution(exercise)
 
     def summary(self) -> Shown:
-        """Return what the record holds: predicted against actual, confidence, exercises, what to ask again."""
-        return summary(self.record)
+        """Return what the record holds: predicted against actual, confidence, exercises, what to ask again.
+
+        Where nothing is kept, on Colab and Binder, it ends with the line that writes the record out.
+        """
+        shown, where = summary(self.record), place_that_forgets()
+        if where is None:
+            return shown
+        keep = (
+            f"{where} keeps nothing when you leave. Run lesson.record.export('my_record.json'), then download the file."
+        )
+        return Shown(shown.html + card("", paragraph(keep)))
+
+
+def place_that_forgets() -> str | None:
+    """Return the name of the place where the kernel runs if nothing is kept there, else None."""
+    if "google.colab" in sys.modules or "COLAB_RELEASE_TAG" in os.environ:
+        return "Colab"
+    return "Binder" if "BINDER_LAUNCH_HOST" in os.environ or "BINDER_SERVICE_HOST" in os.environ else None
 
 
 def _of(things: dict[str, Any], key: str, what: str) -> Any:

@@ -3,6 +3,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
+from course_lib.learn.lesson import Lesson
 from course_lib.learn.look import to_text
 from course_lib.learn.record import Record
 from course_lib.learn.summary import (
@@ -235,3 +236,15 @@ def test_hostile_text_is_inert_across_the_course(tmp_path):
 def test_outcomes_need_no_file(tmp_path):
     record = course(tmp_path)
     assert outcomes_in(record.events()) == outcomes(record)
+
+
+@pytest.mark.parametrize(("variable", "place"), [("COLAB_RELEASE_TAG", "Colab"), ("BINDER_LAUNCH_HOST", "Binder")])
+def test_where_nothing_is_kept_the_summary_ends_with_how_to_keep_the_record(variable, place, tmp_path, monkeypatch):
+    monkeypatch.setattr("course_lib.learn.lesson.open_record", lambda: Record(tmp_path / "r.json"))
+    for name in ("COLAB_RELEASE_TAG", "BINDER_LAUNCH_HOST", "BINDER_SERVICE_HOST"):
+        monkeypatch.delenv(name, raising=False)
+    lesson = Lesson("a_notebook", (), ())
+    assert "export" not in repr(lesson.summary())
+    monkeypatch.setenv(variable, "1")
+    assert f"{place} keeps nothing" in repr(lesson.summary())
+    assert "lesson.record.export('my_record.json')" in repr(lesson.summary())
