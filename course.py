@@ -307,7 +307,8 @@ def test(options: argparse.Namespace) -> int:
         # Texts that ship with Python differ by version: outputs are compared where they were made, on 3.11.
         command += ["--nbval" if version_of(python) == "3.11" else "--nbval-lax", "--nbval-current-env"]
         command += ["--nbval-cell-timeout=120", "--nbval-sanitize-with", "tests/nbval_sanitize.cfg"]
-    command += ["-n", "2", "--dist", "loadfile"]  # a notebook's cells must stay with one worker
+    # A notebook's cells must stay with one worker; in order, so that the slow files, the browser's, do not come last.
+    command += ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
     return run(command + options.rest)
 
 

@@ -448,7 +448,7 @@ def test_solved_notebooks_are_compared_strictly_on_311_and_loosely_elsewhere(
 def test_without_solved_notebooks_nbval_is_not_asked(tested: Path, tmp_path: Path) -> None:
     project = shutil.copytree(tested, tmp_path / "copy", symlinks=True)
     shutil.rmtree(project / "notebooks")
-    assert started(course(project, "test"))["argv"] == ["-n", "2", "--dist", "loadfile"]
+    assert started(course(project, "test"))["argv"] == ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
 
 
 @pytest.mark.parametrize("verb", ["build", "vectors"])

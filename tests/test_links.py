@@ -110,3 +110,9 @@ def test_a_link_that_leads_nowhere_is_found(tmp_path: Path) -> None:
 def test_a_path_is_told_from_other_code() -> None:
     said = "`docs/gone.md` `course.py build` `notebooks/NAME.ipynb` `tests/full/` `notebooks/my_record.json` `a/b`"
     assert paths_named(said) == ["docs/gone.md", "tests/full/"]
+
+
+def test_every_notebook_has_a_row_in_the_readme() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    rows = set(re.findall(r"^\| \[`(\w+)`\]\(notebooks/\1\.ipynb\) \|", readme, re.MULTILINE))
+    assert rows == {path.stem for path in (ROOT / "notebooks/source").glob("*.py")}
