@@ -133,3 +133,22 @@ def test_a_notebook_that_fails_in_a_place_is_a_failure(tmp_path: Path) -> None:
 
 def test_an_unknown_place_is_said() -> None:
     assert places.main(["moon"]) == 2
+
+
+def test_the_halves_are_all_places_once() -> None:
+    assert sorted(places.HALVES[0] + places.HALVES[1]) == sorted(places.PLACES)
+
+
+def test_what_the_second_process_found_is_reported_with_the_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(places, "HALVES", (("colab",), ("no such place",)))
+    monkeypatch.setitem(places.PLACES, "colab", lambda: [Outcome("colab", True, "ran")])
+    assert places.main([]) == 1  # the other process refuses the name and leaves nothing
+    said = capsys.readouterr().out
+    assert "Not a place: no such place" in said
+    assert "colab: ran" in said
+    assert "second half: FAILED" in said
+    kept = tmp_path / "o.json"
+    assert places.main([places.OUTCOMES, str(kept), "colab"]) == 0
+    assert places.read_outcomes(kept) == [Outcome("colab", True, "ran")]

@@ -6,6 +6,7 @@ Places: colab, binder, full, engines, sqlites, pageindex, kit, pythons; all of t
 environment of its own, which needs a network once. Ends with one line a place, and exits 1 when any place fails.
 """
 
+import json
 import os
 import re
 import shutil
@@ -15,7 +16,7 @@ import tempfile
 import threading
 import time
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -30,7 +31,9 @@ from tools.source import NOTEBOOKS, ROOT, BuildError, source_names
 
 NBVAL = ["--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=120"]
 NBVAL += ["--nbval-sanitize-with", "tests/nbval_sanitize.cfg"]
-ELSEWHERE = ["--ignore=tests/browser", "--ignore=tests/test_static.py"]  # run once, on the main Python
+AUTHORS = ("static", "spelling", "links", "glossary", "workshop", "pins", "places", "benchmarks")
+# Run once, on the main Python: the browser, and what is about the pages and the authors' tools.
+ELSEWHERE = ["--ignore=tests/browser", "--ignore=tests/tools", *(f"--ignore=tests/test_{name}.py" for name in AUTHORS)]
 ON_TWO_CORES = ["-n", "2", "--dist", "loadfile"]
 MAKE = """
 import sys, course
@@ -206,7 +209,7 @@ def colab_environment() -> tuple[Path, dict[str, str]]:
 
 
 def colab() -> list[Outcome]:
-    """On Colab's pins: each notebook alone in an empty folder, then all of them inside the course."""
+    """On Colab's pins: each notebook alone in an empty folder, then the solved ones inside the course."""
     python, before = colab_environment()
     with served_archive() as (address, requests), tempfile.TemporaryDirectory() as folder:
         for name in source_names():
@@ -221,7 +224,7 @@ def colab() -> list[Outcome]:
         raise PlaceError(f"{len(source_names())} notebooks fetched the archive {len(requests)} times, not once")
     added = ", ".join(sorted(set(after) - set(before)))
     alone = f"{len(source_names())} notebooks ran, alone in an empty folder; added {added}; no version changed"
-    inside = f"{run_notebooks(python, [NOTEBOOKS, NOTEBOOKS / 'solved'])} notebooks ran"
+    inside = f"{run_notebooks(python, [NOTEBOOKS / 'solved'])} notebooks ran"
     return [Outcome("colab, alone", True, alone), Outcome("colab pins", True, inside)]
 
 
@@ -252,7 +255,7 @@ def full() -> list[Outcome]:
     said = run_pytest(python, "tests/full", COURSE_REQUIRE_FULL="1")
     if "skipped" in said or "deselected" in said:
         raise PlaceError(f"tests of the full environment were left out: {said}")
-    count = run_notebooks(python, [NOTEBOOKS, NOTEBOOKS / "solved"])
+    count = run_notebooks(python, [NOTEBOOKS / "solved"])
     return [Outcome("full", True, f"{said}; {count} notebooks ran")]
 
 
@@ -392,16 +395,55 @@ def report(outcomes: Sequence[Outcome]) -> int:
     return 1 if failed or not outcomes else 0
 
 
+# All places run in two processes, which is what two cores are for; each place has its own environment.
+HALVES = (("colab", "binder", "full", "kit"), ("engines", "sqlites", "pageindex", "pythons"))
+OUTCOMES = "--outcomes"
+
+
+def in_two_halves() -> list[Outcome]:
+    """Run every place, the second half in a process of its own; what that printed comes behind the first half."""
+    with tempfile.TemporaryDirectory() as folder:
+        said, kept = Path(folder) / "said.txt", Path(folder) / "outcomes.json"
+        command = [sys.executable, "-m", "tools.places", OUTCOMES, str(kept), *HALVES[1]]
+        with said.open("w", encoding="utf-8") as target:
+            second = subprocess.Popen(command, cwd=ROOT, stdout=target, stderr=subprocess.STDOUT)
+            try:
+                first = all_of(HALVES[0])
+                second.wait()
+            finally:
+                second.kill()
+        print(said.read_text(encoding="utf-8", errors="replace"), flush=True)
+        return first + read_outcomes(kept)
+
+
+def read_outcomes(path: Path) -> list[Outcome]:
+    """Return the outcomes that a process left, or one failure where it left none."""
+    try:
+        return [Outcome(**one) for one in json.loads(path.read_text(encoding="utf-8"))]
+    except (OSError, ValueError):
+        return [Outcome("second half", False, "it ended without a result; what it said stands above")]
+
+
+def all_of(names: Iterable[str]) -> list[Outcome]:
+    """Run the named places one after the other."""
+    return [outcome for name in names for outcome in attempt(name, PLACES[name])]
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line."""
+    """The command line. OUTCOMES FILE keeps the outcomes in a file instead of reporting them."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     os.environ.pop("ANTHROPIC_API_KEY", None)  # no place asks a live model
     os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # no remarks of old kernels on their debugger
-    unknown = [name for name in given if name not in PLACES]
+    kept = Path(given[1]) if given[:1] == [OUTCOMES] and len(given) > 1 else None
+    names = given[2:] if kept else given
+    unknown = [name for name in names if name not in PLACES]
     if unknown:
         print(f"Not a place: {', '.join(unknown)}. Places: {', '.join(PLACES)}.", file=sys.stderr)
         return 2
-    return report([outcome for name in given or PLACES for outcome in attempt(name, PLACES[name])])
+    if kept:
+        kept.write_text(json.dumps([vars(one) for one in all_of(names)]), encoding="utf-8")
+        return 0
+    return report(all_of(names) if names else in_two_halves())
 
 
 if __name__ == "__main__":
