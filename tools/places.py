@@ -34,6 +34,7 @@ NBVAL += ["--nbval-sanitize-with", "tests/nbval_sanitize.cfg"]
 AUTHORS = ("static", "spelling", "links", "glossary", "workshop", "pins", "places", "benchmarks")
 # Run once, on the main Python: the browser, and what is about the pages and the authors' tools.
 ELSEWHERE = ["--ignore=tests/browser", "--ignore=tests/tools", *(f"--ignore=tests/test_{name}.py" for name in AUTHORS)]
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # two processes share two cores: more would wait
 ON_TWO_CORES = ["-n", "2", "--dist", "loadfile"]
 MAKE = """
 import sys, course
@@ -138,7 +139,9 @@ def run_notebook(path: Path, python: Path) -> None:
 def run_pytest(python: Path, *arguments: str, **settings: str) -> str:
     """Run pytest and return its closing line. Raises PlaceError where it fails or finds nothing to run."""
     command = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
-    env = {name: value for name, value in os.environ.items() if name != "COURSE_REQUIRE_BROWSER"} | settings
+    env = (
+        {name: value for name, value in os.environ.items() if name != "COURSE_REQUIRE_BROWSER"} | ONE_THREAD | settings
+    )
     done = subprocess.run(
         command, cwd=ROOT, env=env, check=False, capture_output=True, encoding="utf-8", errors="replace"
     )

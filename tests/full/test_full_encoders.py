@@ -33,7 +33,7 @@ def torch_encoder() -> Encoder:
     return load_encoder(backend="sentence-transformers")
 
 
-EACH = 150  # texts of a corpus, evenly spread over it: with all of them this would take a quarter of an hour
+EACH = 60  # texts of a corpus, evenly spread over it: with all of them this would take a quarter of an hour
 
 
 def corpus_texts() -> list[str]:
